@@ -91,9 +91,7 @@ class BadRequest(ProviderError):
 class RateLimited(ProviderError):
     """HTTP 429. `after_s`: the least number of seconds to wait, if the provider named one."""
 
-    def __init__(
-        self, message: str, *, status: int | None = 429, after_s: float | None = None, hint: str = ""
-    ) -> None:
+    def __init__(self, message: str, *, status: int | None = 429, after_s: float | None = None, hint: str = "") -> None:
         super().__init__(message, status=status, hint=hint)
         self.after_s = after_s
 

@@ -51,7 +51,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """All that decides a reply. `repeat` tells apart repeated samples of one prompt."""
+    """All that decides a reply. `repeat` tells apart repeated samples of one prompt.
+
+    `item_id`, `question` and `t` say what the request is about; they are no part of the key. Recorded answers are
+    found by them.
+    """
 
     provider: str
     endpoint: str
@@ -63,11 +67,15 @@ class Request:
     logprobs: bool = False
     thinking_budget: int | None = None
     repeat: int = 0
+    item_id: str = ""
+    question: str = ""
+    t: float | None = None
 
     @property
     def key(self) -> str:
-        """sha256 of the canonical JSON of every field (sorted keys, no spaces, UTF-8): the cache's key."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if name != "messages"}
+        """sha256 of the canonical JSON (sorted keys, no spaces, UTF-8) of what decides the reply: the cache's key."""
+        about = ("messages", "item_id", "question", "t")
+        fields = {name: getattr(self, name) for name in self.__slots__ if name not in about}
         fields["messages"] = [[m.role, m.content] for m in self.messages]
         text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -130,6 +138,37 @@ class Verdict:
     judge: str = ""
     judge_version: str = ""
     disagreement: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskRecord:
+    """One line of the journal `run.jsonl`: one reply, or the failure to get one, with its verdict.
+
+    `slot`: the place of this trial in the run's fixed order (item-major). `t`: None for the confidence methods, whose
+    verdict is on the committed answer and holds for every t. `outcome` "" : replied, not yet judged.
+    `confidence`: the model's stated or measured confidence in [0, 1]. `error`: why there is no reply.
+    """
+
+    slot: int
+    id: str
+    t: float | None
+    repeat: int = 0
+    text: str = ""
+    finish: str = ""
+    outcome: str = ""
+    reason: str = ""
+    extracted: str | None = None
+    confidence: float | None = None
+    judge: str = ""
+    disagreement: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    thinking_tokens: int | None = None
+    latency_s: float = 0.0
+    model_version: str | None = None
+    error: str | None = None
+    recorded_correct: bool | None = None
+    recorded_abstained: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

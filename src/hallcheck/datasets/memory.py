@@ -1,0 +1,38 @@
+"""Items given from Python: Items, or mappings with the columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from hallcheck.datasets.rows import Row, fold
+from hallcheck.datasets.table import parse_item
+from hallcheck.errors import DataError
+from hallcheck.types import Item
+
+
+def as_items(items: Iterable[Item | Mapping[str, Any]]) -> Iterable[Item]:
+    """The same items, validated one by one as they are read. A data set is returned as it is.
+
+    Raises DataError for a mapping that is no question, a duplicate id, or something else than these.
+    """
+    return cast("Iterable[Item]", items) if hasattr(items, "settings") else _checked(items)
+
+
+def _checked(items: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item]:
+    seen: set[str] = set()
+    for number, given in enumerate(items, start=1):
+        if isinstance(given, Item):
+            item = given
+        elif isinstance(given, Mapping):
+            names = {fold(str(name)): str(name) for name in given}
+            cells = {folded: given[name] for folded, name in names.items()}
+            item = parse_item(Row("items", number, None, cells, names))
+        else:
+            raise DataError(
+                f"item {number} is a {type(given).__name__}", hint="give Items, or mappings with question and gold"
+            )
+        if item.id in seen:
+            raise DataError(f"id {item.id!r} is given twice", path="items", row=number, column="id")
+        seen.add(item.id)
+        yield item

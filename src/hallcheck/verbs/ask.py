@@ -1,0 +1,381 @@
+"""`hallcheck ask`: does a model answer only when it is more than t confident? (Kalai et al., arXiv 2509.04664)
+
+Flow: check all -> freeze the items -> lock and match the folder -> one probing request -> the queue -> artifacts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hallcheck import registry
+from hallcheck.calling import CallCounts, Caller, RetryPolicy
+from hallcheck.config import AskConfig
+from hallcheck.engine import Stop, Stopped, interrupts, run_queue, run_sync
+from hallcheck.errors import ConfigError, HallcheckError
+from hallcheck.limiter import Limiter
+from hallcheck.store.cache import ReplyCache
+from hallcheck.store.folder import ITEMS, JOURNAL, RunFolder
+from hallcheck.store.items import FrozenItems, freeze_items, read_items
+from hallcheck.store.journal import Journal, JournalReader
+from hallcheck.types import Item, Provider
+from hallcheck.verbs.ask_artifacts import Artifacts, write_artifacts
+from hallcheck.verbs.ask_judging import Judges
+from hallcheck.verbs.ask_manifest import begin_manifest, check_same, finish_manifest
+from hallcheck.verbs.ask_plan import Plan
+from hallcheck.verbs.ask_results import Results
+from hallcheck.verbs.ask_trials import Trials
+
+TICK_S = 0.25
+SYNC_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is. `waiting_s`: seconds until the server takes requests again (0: it does)."""
+
+    done: int
+    total: int
+    begun_at: int
+    unscored: int
+    retries: int
+    rate_limited: int
+    waiting_s: float
+    adaptations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskRun:
+    """A finished, or interrupted, run.
+
+    `metrics`: as in metrics.json, by threshold. `behavior`: as in behavior.json. `partial`: some trials are missing.
+    `interrupted`: the signal that ended it, or "". `files`: artifact name -> path.
+    """
+
+    out: Path
+    metrics: Mapping[str, Any]
+    behavior: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    files: Mapping[str, Path]
+    partial: bool
+    interrupted: str
+    artifacts: Artifacts = field(repr=False)
+
+    @property
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Every row of results.csv, as dicts, in data-set order; read from the journal as you go."""
+        return self.artifacts.results.rows()
+
+    @property
+    def unscored_share(self) -> float:
+        """Unscored rows / all rows, over all thresholds."""
+        values = [m for key, m in self.metrics.items() if key != "confidence"]
+        total = sum(m["n_total"] for m in values)
+        return sum(m["n_unscored"] for m in values) / total if total else 0.0
+
+    def curve(self) -> list[dict[str, float | None]]:
+        """The risk-coverage curve: one point for each t (`prompt`), or for each distinct confidence."""
+        if "confidence" in self.metrics:
+            return list(self.metrics["confidence"]["curve"])
+        names = ("coverage", "accuracy_conditioned_on_answering", "hallucination_rate_among_answers")
+        return [
+            {"t": float(t), "coverage": m[names[0]], "accuracy": m[names[1]], "risk": m[names[2]]}
+            for t, m in self.metrics.items()
+        ]
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame. Raises MissingExtra without pandas."""
+        try:
+            import pandas as pd
+        except ImportError:
+            from hallcheck.errors import MissingExtra
+
+            raise MissingExtra("to_pandas needs pandas", hint="pip install pandas") from None
+        return pd.DataFrame(list(self.records))
+
+    def _repr_html_(self) -> str:
+        import html
+
+        from hallcheck.reports.table import summary_lines
+
+        return f"<pre>{html.escape(chr(10).join(summary_lines(self.artifacts.report)))}</pre>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DryRun:
+    """What a run would send. Tokens are estimates: four characters a token, and the most that an answer may use."""
+
+    items: int
+    requests: int
+    judge_requests_at_most: int
+    input_tokens: int
+    output_tokens_at_most: int
+
+
+def ask(
+    items: Iterable[Item | Mapping[str, Any]],
+    model: str,
+    thresholds: Iterable[float] = (0.5, 0.75, 0.9),
+    *,
+    out: str | Path | None = None,
+    provider: Provider | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **settings: Any,
+) -> AskRun:
+    """Put every item to a model with the rule "answer only if you are > t confident", and score what it does.
+
+    `items`: Items, or mappings with `question`, `gold` (or `answers`), `unknown_ok`, ...; or a data set.
+    `model`: PROVIDER/NAME. `thresholds`: numbers in [0, 1]. `out`: the run's folder (default: a new temporary one);
+    the same call with the same folder resumes. `settings`: fields of AskConfig, such as `method`, `judge`, `shots`.
+    Works where an event loop is running (a notebook). Raises HallcheckError.
+    """
+    folder = str(out) if out is not None else tempfile.mkdtemp(prefix="hallcheck-")
+    try:
+        config = AskConfig(model=model, thresholds=tuple(thresholds), out=folder, **settings)
+    except TypeError as error:
+        raise ConfigError(f"unknown setting: {error}", hint="settings are the fields of AskConfig") from None
+    from hallcheck.datasets.memory import as_items
+
+    return run_sync(run_ask(config, as_items(items), {"name": "memory"}, provider=provider, progress=progress))
+
+
+async def run_ask(
+    config: AskConfig,
+    items: Iterable[Item],
+    dataset: Mapping[str, Any],
+    *,
+    provider: Provider | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    signals: bool = False,
+    retry: RetryPolicy | None = None,
+    ask_missing: bool = True,
+) -> AskRun:
+    """Run (or resume) one abstention test. `dataset`: its name and settings, for the manifest.
+
+    `signals`: SIGINT and SIGTERM end the run gracefully. Raises HallcheckError before, or at, the first request for
+    what concerns the whole run. `ask_missing` False: only judge the replies that the folder holds.
+    """
+    own = provider is None
+    provider = provider or make_provider(config.model, config)
+    folder: RunFolder | None = None
+    try:
+        _check_method(config, provider)
+        folder = RunFolder(config.out, fresh=config.fresh)
+        run = _Run(config, folder, provider, dataset, retry or RetryPolicy(max_retries=config.max_retries))
+        frozen = run.prepare(items)
+        return await run.go(frozen, progress, signals=signals, ask_missing=ask_missing)
+    finally:
+        if folder:
+            folder.close()
+        if own:
+            await provider.close()
+
+
+def dry_run(config: AskConfig, items: Iterable[Item]) -> DryRun:
+    """Count what a run would send, without sending or writing anything. Resuming counts only what is missing."""
+    from hallcheck.verbs.ask_estimate import estimate
+
+    n, requests, judged, tokens_in, tokens_out = estimate(config, items)
+    return DryRun(
+        items=n,
+        requests=requests,
+        judge_requests_at_most=judged,
+        input_tokens=tokens_in,
+        output_tokens_at_most=tokens_out,
+    )
+
+
+def make_provider(model: str, config: AskConfig) -> Provider:
+    """The provider of a model string. Raises ConfigError, AuthError or MissingExtra."""
+    family, name = registry.split_model(model)
+    create = registry.load("providers", family)
+    made: Provider = create(name, timeout_s=config.timeout, concurrency=config.concurrency, env=os.environ)
+    return made
+
+
+def _check_method(config: AskConfig, provider: Provider) -> None:
+    if config.method == "logprob" and "logprobs" not in provider.supports:
+        raise ConfigError(
+            f"--method logprob: {provider.name} returns no token probabilities",
+            hint="use --method verbal or --method samples, or another provider",
+        )
+
+
+class _Run:
+    """One run's parts, put together. Lives as long as `run_ask`."""
+
+    def __init__(
+        self, config: AskConfig, folder: RunFolder, provider: Provider, dataset: Mapping[str, Any], retry: RetryPolicy
+    ) -> None:
+        self.config = config
+        self.folder = folder
+        self.provider = provider
+        self.dataset = dataset
+        self.retry = retry
+        self.counts = CallCounts()
+        self.notes: list[Any] = []
+
+    def prepare(self, items: Iterable[Item]) -> FrozenItems:
+        """Validate and freeze the items; match them and the settings with what the folder holds."""
+        path = self.folder.path / ITEMS
+        if self.folder.has_run:
+            frozen = freeze_items(items, None)
+            check_same(self.folder, self.config, self.dataset, frozen)
+            if not path.exists():
+                raise HallcheckError(f"{str(path)!r} is missing", hint="--fresh moves the folder aside")
+        else:
+            frozen = freeze_items(items, path)
+        self.notes = list(getattr(items, "notes", ()))
+        self.manifest = begin_manifest(self.folder, self.config, self.dataset, frozen, self.provider)
+        return frozen
+
+    async def go(
+        self,
+        frozen: FrozenItems,
+        progress: Callable[[Progress], None] | None,
+        *,
+        signals: bool,
+        ask_missing: bool,
+    ) -> AskRun:
+        stop = Stop()
+        limiter = Limiter(rpm=self.config.rpm_limit, tpm=self.config.tpm_limit, stop=stop)
+        plan = Plan(frozen.n, self.config, ask_missing=ask_missing)
+        cache = ReplyCache(self.config.cache or None) if self.config.cache is not None else None
+        with Journal(self.folder.path / JOURNAL) as journal, JournalReader(journal.path) as reader:
+            plan.load(journal)
+            begun_at = plan.done
+            caller = self._caller(self.provider, limiter, stop, cache)
+            judges = Judges(self.config, lambda p: self._caller(p, limiter, stop, cache))
+            trials = Trials(
+                config=self.config,
+                caller=caller,
+                judge_for=judges.judge_for,
+                plan=plan,
+                journal=journal,
+                reader=reader,
+                provider_name=self.provider.name,
+                endpoint=self.provider.endpoint,
+                model_name=registry.split_model(self.config.model)[1],
+            )
+
+            def report() -> None:
+                if progress:
+                    progress(_progress(plan, begun_at, self.counts, limiter, caller))
+
+            try:
+                if signals:
+                    with interrupts(stop):
+                        await self._ask_all(trials, stop, report)
+                else:
+                    await self._ask_all(trials, stop, report)
+            except HallcheckError:
+                # What came in before the run had to stop is paid for: show it.
+                if plan.done:
+                    self._finish(plan, stop, caller)
+                raise
+            finally:
+                await judges.close()
+                if cache:
+                    cache.close()
+                journal.sync()
+                report()
+        return self._finish(plan, stop, caller)
+
+    async def _ask_all(self, trials: Trials, stop: Stop, report: Callable[[], None]) -> None:
+        units = _units(trials.plan, self.folder.path / ITEMS)
+        ticker = asyncio.create_task(_tick(trials.journal, report))
+
+        async def handle(unit: tuple[Item, int, tuple[int, ...]]) -> None:
+            await trials.unit(*unit)
+
+        try:
+            # The probe: the first unit alone, so that a wrong key or model costs one request.
+            await run_queue(_first(units), handle, concurrency=1, stop=stop)
+            if not stop:
+                await run_queue(units, handle, concurrency=self.config.concurrency, stop=stop)
+        except Stopped:
+            pass
+        finally:
+            ticker.cancel()
+            error = (await asyncio.gather(ticker, return_exceptions=True))[0]
+            if isinstance(error, HallcheckError):
+                raise error
+
+    def _caller(self, provider: Provider, limiter: Limiter, stop: Stop, cache: ReplyCache | None) -> Caller:
+        return Caller(
+            provider,
+            limiter=limiter,
+            retry=self.retry,
+            stop=stop,
+            counts=self.counts,
+            cache=cache,
+            read_cache=not self.config.fresh,
+        )
+
+    def _finish(self, plan: Plan, stop: Stop, caller: Caller) -> AskRun:
+        partial = plan.done < plan.n_slots and plan.remaining() > 0
+        results = Results(
+            config=self.config,
+            plan=plan,
+            items_path=self.folder.path / ITEMS,
+            journal_path=self.folder.path / JOURNAL,
+        )
+        manifest = finish_manifest(self.manifest, self.counts, caller.provider.changes, partial)
+        artifacts = write_artifacts(self.folder, self.config, results, manifest, self.notes, partial=partial)
+        return AskRun(
+            out=self.folder.path,
+            metrics=artifacts.report.metrics,
+            behavior=artifacts.report.behavior,
+            manifest=artifacts.report.run,
+            files=artifacts.files,
+            partial=partial,
+            interrupted=stop.reason if stop.reason.startswith("SIG") else "",
+            artifacts=artifacts,
+        )
+
+
+def _units(plan: Plan, items_path: Path) -> Iterator[tuple[Item, int, tuple[int, ...]]]:
+    """The units that are left, each with its item; items are read as they are needed."""
+    items = enumerate(read_items(items_path))
+    at, item = -1, None
+    for index, parts in plan.work():
+        while at < index:
+            at, item = next(items)
+        assert item is not None
+        yield item, index, parts
+
+
+def _first(units: Iterator[Any]) -> Iterator[Any]:
+    for unit in units:
+        yield unit
+        return
+
+
+def _progress(plan: Plan, begun_at: int, counts: CallCounts, limiter: Limiter, caller: Caller) -> Progress:
+    return Progress(
+        done=plan.done,
+        total=plan.n_slots,
+        begun_at=begun_at,
+        unscored=plan.unscored,
+        retries=counts.retries,
+        rate_limited=counts.rate_limited,
+        waiting_s=max(0.0, limiter.waiting_until - time.monotonic()),
+        adaptations=caller.provider.changes,
+    )
+
+
+async def _tick(journal: Journal, report: Callable[[], None]) -> None:
+    """Show progress, and bring the journal to the disk at least every second."""
+    synced = time.monotonic()
+    while True:
+        await asyncio.sleep(TICK_S)
+        report()
+        if time.monotonic() - synced >= SYNC_S:
+            await asyncio.to_thread(journal.sync)
+            synced = time.monotonic()
