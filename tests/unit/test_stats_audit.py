@@ -67,8 +67,11 @@ def test_a_verdict_is_wrong_at_most_one_time_in_twenty(n: int, t: float) -> None
 
 def _power(n: int, accuracy: float, t: float) -> float:
     """The probability of the right verdict, summed over all outcomes."""
-    right = "meets" if accuracy > t else "overconfident"
-    return sum(binom.pmf(k, n, accuracy) for k in range(n + 1) if audit_accuracy(k, n, t).verdict == right)
+    if accuracy > t:
+        right = [k for k in range(n + 1) if (exact_lower(k, n) or 0.0) >= t]
+    else:
+        right = [k for k in range(n + 1) if (exact_upper(k, n) or 0.0) < t]
+    return float(np.sum(binom.pmf(right, n, accuracy)))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +100,7 @@ def test_large_samples_are_found_by_a_search_that_starts_late() -> None:
 def test_where_no_sample_would_do_there_is_no_number() -> None:
     assert n_for_power(0.75, 0.75) is None
     assert n_for_power(0.7501, 0.75) is None
+    assert audit_accuracy(0, 1, 1e-290).n_for_power is None
     assert audit_accuracy(75, 100, 0.75).n_for_power is None
     assert audit_accuracy(20, 25, 0.75).n_for_power == n_for_power(0.8, 0.75)
     large = n_for_power(0.505, 0.5)

@@ -138,7 +138,7 @@ def test_with_two_values_the_score_interval_is_wilsons(kn: tuple[int, int], leve
 three = st.tuples(*[st.integers(0, 60)] * 3).filter(lambda c: sum(c) > 0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(seen=three, t=st.sampled_from([0.0, 0.5, 0.75, 0.9]))
 def test_the_score_interval_is_the_range_of_means_that_chi_square_allows(seen: tuple[int, int, int], t: float) -> None:
     values = np.array([1.0, score_item(True, False, t), 0.0])

@@ -64,7 +64,7 @@ def find_encoding(path: Path, encoding: str | None = None) -> str:
     """
     if encoding is not None:
         try:
-            b"".decode(encoding)
+            "a".encode(encoding)
         except (LookupError, UnicodeError, ValueError) as error:
             raise ConfigError(f"--encoding {encoding!r}: no such encoding", hint=_encodings(encoding)) from error
     with path.open("rb") as stream:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,8 +45,7 @@ class Record(NamedTuple):
     cells: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row. `cells`: folded column name -> value (text, or what JSON held); `names`: folded -> as written."""
 
     path: str
@@ -79,6 +78,7 @@ class Row:
         raise self.error(f"must be text, not {json_kind(value)}", column)
 
 
+@lru_cache(maxsize=1024)
 def fold(name: str) -> str:
     """A column's name for comparison."""
     return name.strip().strip("\ufeff").strip().casefold()
@@ -146,14 +146,19 @@ def csv_records(path: Path, encoding: str, delimiter: str, *, header: bool) -> I
                 raise _csv_fault(path, error, row, line) from error
             if not cells or (len(cells) == 1 and not cells[0].strip()):
                 continue
-            for index, cell in enumerate(cells):
-                if "\0" in cell or len(cell) > MAX_FIELD or has_surrogate(cell):
-                    column = names[index].strip() if index < len(names) else f"column {index + 1}"
-                    raise _cell_fault(path, encoding, cell, row, line, column)
+            if not _sound("".join(cells)):
+                for index, cell in enumerate(cells):
+                    if not _sound(cell):
+                        column = names[index].strip() if index < len(names) else f"column {index + 1}"
+                        raise _cell_fault(path, encoding, cell, row, line, column)
             yield Record(row, line, cells)
             if row is None:
                 names, row = cells, 0
             row += 1
+
+
+def _sound(text: str) -> bool:
+    return len(text) <= MAX_FIELD and "\0" not in text and not has_surrogate(text)
 
 
 def _csv_fault(path: Path, error: csv.Error, row: int | None, line: int) -> DataError:
@@ -210,7 +215,7 @@ def _delimited(path: Path, encoding: str, required: Sequence[Names]) -> Iterator
                 spelled[folded[len(cells)]],
                 "add the missing cells (they may be blank)",
             )
-        if any(cell.strip() for cell in cells[len(folded) :]):
+        if len(cells) > len(folded) and any(cell.strip() for cell in cells[len(folded) :]):
             raise row.error(
                 f"long row: {len(cells)} cells where the header has {len(folded)}",
                 hint=f"put a cell that contains {delimiter!r} in double quotes",
@@ -231,7 +236,7 @@ def _sniff(path: Path, encoding: str, key: Names) -> str:
         count = len(cells) + (1000 if any(fold(cell) in key for cell in cells) else 0)
         if count > most:
             best, most = delimiter, count
-    if not most and fault is not None:
+    if most <= 1 and fault is not None:
         raise fault
     return best
 
@@ -288,7 +293,7 @@ def _json_list(path: Path, encoding: str) -> Iterator[Row]:
 
 def _parse(path: Path, text: str, row: int | None, line: int | None) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        return _JSON.decode(text)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         hint = "each line must be one whole JSON object" if row is not None else ""
@@ -334,3 +339,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)

@@ -87,7 +87,7 @@ def refuse_duplicates(
 ) -> Iterator[tuple[Any, Item]]:
     """Pass on the (row, item) pairs of `items()`; raise DataError at the second item of an id.
 
-    Holds one integer (under 100 bytes) a row. Two ids may share a fingerprint: on a hit the stream is opened again
+    Holds one integer a row (some 100 bytes). Two ids may share a fingerprint: on a hit the stream is opened again
     and the ids themselves are compared, so no row is refused by mistake.
     """
     seen: set[int] = set()

@@ -26,7 +26,7 @@ from hallcheck.datasets.sampling import (
 from hallcheck.types import Item, Note
 
 MAX_CHOICES = 26
-_COLUMNS = frozenset({"id", "question", "gold", "unknown_ok", "category", "group", "choices"})
+_COLUMNS = frozenset({"id", "question", "gold", "answers", "unknown_ok", "category", "group", "choices"})
 _FLAGS = {"1": True, "1.0": True, "true": True, "yes": True, "y": True}
 _FLAGS |= {"": False, "0": False, "0.0": False, "false": False, "no": False, "n": False}
 _LETTER = re.compile(r"\(?([A-Za-z])[.):]?")
@@ -94,7 +94,7 @@ def parse_item(row: Row) -> Item:
     unknown_ok = _flag(row)
     choices = _choices(row)
     answers = () if unknown_ok else _answers(row, choices)
-    taken = _COLUMNS | {_gold_column(row)}
+    names = row.names
     return Item(
         id=row.text("id") or content_hash(question, answers, choices, unknown_ok, digits=16),
         question=question,
@@ -103,19 +103,22 @@ def parse_item(row: Row) -> Item:
         unknown_ok=unknown_ok,
         group=row.text("group") or None,
         category=row.text("category") or None,
-        meta={row.names[name]: value for name, value in row.cells.items() if name not in taken},
+        meta={names[name]: value for name, value in row.cells.items() if name not in _COLUMNS},
     )
 
 
 def _flag(row: Row) -> bool:
     if "unknown_ok" not in row.cells:
         # A misspelt column would silently make every row answerable.
-        if get_close_matches("unknown_ok", [n for n in row.cells if n.startswith("unk")], n=1, cutoff=0.8):
+        near = [name for name in row.cells if name.startswith("unk")]
+        if near and get_close_matches("unknown_ok", near, n=1, cutoff=0.8):
             raise row.missing("unknown_ok")
         return False
     value = row.cells["unknown_ok"]
     if isinstance(value, bool):
         return value
+    if value in ("0", ""):
+        return False
     if isinstance(value, (list, dict)):
         raise row.error(f"must be true or false, not {json_kind(value)}", "unknown_ok")
     text = row.text("unknown_ok").casefold()
@@ -137,6 +140,9 @@ def _gold_texts(row: Row) -> tuple[str, ...]:
     # The accepted answers as written, a cell not yet split at `|`.
     column = _gold_column(row)
     value = row.cells.get(column)
+    if isinstance(value, str):
+        value = value.strip()
+        return (value,) if value else ()
     parts = value if isinstance(value, list) else [value]
     texts = []
     for part in parts:
@@ -154,8 +160,8 @@ def _answers(row: Row, choices: tuple[str, ...] | None) -> tuple[str, ...]:
         raise row.error("both 'gold' and 'answers' are given", "answers", "keep one of the two columns")
     texts = _gold_texts(row)
     split = texts
-    if not isinstance(row.cells[column], list):
-        split = unique_texts([part for text in texts for part in text.split("|")])
+    if len(texts) == 1 and "|" in texts[0] and not isinstance(row.cells[column], list):
+        split = unique_texts(texts[0].split("|"))
     if not split:
         raise row.error(
             "the gold answer is blank", column, "write the right answer, or set unknown_ok=1 if no answer is right"

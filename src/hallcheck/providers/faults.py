@@ -59,8 +59,9 @@ _STATUS_OF = {
     "unauthenticated": 401,
     "unavailable": 503,
 }
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s?([a-z]+)")
-_RETRY_IN = re.compile(r"(?:retry|try again) (?:in|after) ((?:\d+(?:\.\d+)?\s?[a-z]+\s?)+)")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s?([a-z]+)\s?")
+_DURATIONS = re.compile(f"(?:{_DURATION.pattern})+")
+_RETRY_IN = re.compile(f"(?:retry|try again) (?:in|after) ({_DURATIONS.pattern})")
 _BAD_KEY = re.compile(r"api[ _-]?key (?:not valid|expired|is invalid|not found)", re.IGNORECASE)
 
 
@@ -83,7 +84,7 @@ def error_of(site: Site, status: int, headers: Mapping[str, str], data: Any, raw
     kind = f" {error['status']}" if isinstance(error.get("status"), str) else ""
     said = f": {own}" if own else ""
     message = one_line(f"{site.name} answered HTTP {status}{kind}{said}", site.secrets)
-    after_s = retry_after(headers, error, own) if status in (429, 408) or status >= 500 else None
+    after_s = retry_after(headers, error, own) if status == 429 or status >= 500 else None
 
     if status == 402 or labels & _EXHAUSTED or "credit balance is too low" in own:
         message = one_line(f"{site.name}: quota or billing exhausted{said}", site.secrets)
@@ -191,7 +192,7 @@ def _header_seconds(headers: Mapping[str, str]) -> float | None:
 def _moment(text: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -205,10 +206,13 @@ def _number(text: str | None, unit: float = 1.0) -> float | None:
 
 
 def _seconds(text: str) -> float | None:
+    """Seconds in "53s", "1.5s", "6m0s" or "20 seconds"; None where the text is anything else."""
+    if not _DURATIONS.fullmatch(text):
+        return None
     units = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
     parts = [
         float(number) * next((units[start] for start in units if unit.startswith(start)), math.nan)
         for number, unit in _DURATION.findall(text)
     ]
-    total = sum(parts) if parts else math.nan
+    total = sum(parts)
     return total if math.isfinite(total) else None

@@ -149,8 +149,7 @@ def _proxy_for(url: URL) -> dict[str, Any]:
             f"the proxy set for {url.scheme} is of kind {proxy.scheme!r}, which is not supported",
             hint="set HTTP_PROXY / HTTPS_PROXY to an http:// proxy, or name the host in NO_PROXY",
         )
-    auth = aiohttp.BasicAuth(proxy.user or "", proxy.password or "") if proxy.user else None
-    return {"proxy": proxy.with_user(None), "proxy_auth": auth}
+    return {"proxy": proxy}  # a user name and password in it become the Proxy-Authorization header
 
 
 def _fault(exc: BaseException, url: URL, timeout_s: float) -> ProviderError:

@@ -144,7 +144,7 @@ def categories(report: Report, most: int) -> tuple[Table, str]:
             sizes[name] = max(sizes.get(name, 0.0), n)
     order = sorted(sizes, key=lambda name: -sizes[name])  # stable: equal sizes keep the order of the data
     rows = [
-        (clean(name, 60), *(_category_cell(part(point.metrics, "by_category", name)) for point in shown))
+        (clean(name, 60) or "(none)", *(_category_cell(part(point.metrics, "by_category", name)) for point in shown))
         for name in order[:most]
     ]
     left_out = []

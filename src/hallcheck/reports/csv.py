@@ -62,7 +62,7 @@ class _UnixLines:
 
 
 def _write(file: TextIO, rows: Iterable[Sequence[Any]]) -> None:
-    writer = csv.writer(_UnixLines(file), lineterminator="\r\n")  # type: ignore[arg-type]
+    writer = csv.writer(_UnixLines(file), lineterminator="\r\n")
     writer.writerow(RESULT_COLUMNS)
     width = len(RESULT_COLUMNS)
     for number, row in enumerate(rows, start=1):

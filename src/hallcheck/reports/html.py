@@ -37,7 +37,9 @@ table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:
 th,td{padding:.4rem .7rem;border-bottom:1px solid var(--rule);text-align:right;vertical-align:top}
 thead th{color:var(--soft);font-weight:600;border-bottom-width:2px;vertical-align:bottom}
 th:first-child,td:first-child,.left{text-align:left}
-tbody th{font-weight:600;overflow-wrap:anywhere}
+td:not(.left){white-space:nowrap}
+tbody th{font-weight:600;overflow-wrap:break-word;max-width:22rem}
+.interval{display:block;color:var(--soft);font-size:.85rem}
 li{margin:.3rem 0;overflow-wrap:anywhere}
 ul{padding-left:1.2rem}
 figure{margin:1rem 0}
@@ -207,6 +209,12 @@ def _definitions(pairs: list[tuple[str, str]]) -> str:
     return f"<dl>{items}</dl>" if items else ""
 
 
+def _figure(cell: str) -> str:
+    """A cell of figures, its interval on a line of its own."""
+    value, bracket, interval = cell.partition(" [")
+    return f'{_esc(value)} <span class="interval">[{_esc(interval)}</span>' if bracket else _esc(value)
+
+
 def _table(table: Table) -> str:
     if not table.rows:
         return ""
@@ -214,7 +222,10 @@ def _table(table: Table) -> str:
     head = "".join(f'<th scope="col"{kind}>{_esc(name)}</th>' for name, kind in zip(table.header, kinds, strict=True))
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{_esc(row[0])}</th>'
-        + "".join(f"<td{kind}>{_esc(cell)}</td>" for cell, kind in zip(row[1:], kinds[1:], strict=True))
+        + "".join(
+            f"<td{kind}>{_esc(cell) if kind else _figure(cell)}</td>"
+            for cell, kind in zip(row[1:], kinds[1:], strict=True)
+        )
         + "</tr>"
         for row in table.rows
     )

@@ -49,7 +49,8 @@ def _results(report: Report) -> list[str]:
     remarks = [*filter(None, [wording.intervals_caption(report)]), *wording.score_notes(report)]
     for remark in remarks:
         body += ["", escape(remark)]
-    body += ["", "![Accuracy when answering against coverage](rc_curve.png)"]
+    if wording.has_figure(report):
+        body += ["", "![Accuracy when answering against coverage](rc_curve.png)"]
     return _section("Results", body)
 
 

@@ -134,14 +134,19 @@ def _pad(cell: str, width: int) -> str:
 
 
 def _unscored(report: Report) -> list[str]:
+    """One line for the thresholds that agree: a confidence method has the same unscored rows at every t."""
+    alike: dict[str, list[str]] = {}
+    for point in points(report):
+        if finite(point.metrics.get("n_unscored")):
+            reasons = by_reason(part(point.metrics, "unscored"))
+            text = f"{plural(point.metrics['n_unscored'], 'row')} unscored" + (f" ({reasons})" if reasons else "")
+            alike.setdefault(text, []).append(point.label)
+    every = len(points(report))
     return [
         line
-        for point in points(report)
-        if finite(point.metrics.get("n_unscored"))
+        for text, labels in alike.items()
         for line in wrap(
-            f"t = {point.label}: {plural(point.metrics['n_unscored'], 'row')} unscored "
-            f"({by_reason(part(point.metrics, 'unscored'))})",
-            WIDTH,
+            f"{text} at every t" if len(labels) == every > 1 else f"{text} at t = {', '.join(labels)}", WIDTH
         )
     ]
 

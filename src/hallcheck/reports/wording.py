@@ -271,7 +271,7 @@ def run_facts(report: Report) -> list[tuple[str, str]]:
 
 def notes(report: Report) -> list[tuple[str, str, str]]:
     """(severity, message, advice) of every note; those of the manifest that the report does not already hold."""
-    out = [(note.severity, note.message, note.advice) for note in report.notes]
+    out: list[tuple[str, str, str]] = [(note.severity, note.message, note.advice) for note in report.notes]
     known = {message for _, message, _ in out}
     for note in sequence(report.run, "notes"):
         fields = note if isinstance(note, Mapping) else {"message": note}
@@ -282,6 +282,11 @@ def notes(report: Report) -> list[tuple[str, str, str]]:
     return out
 
 
+def has_figure(report: Report) -> bool:
+    """Whether rc_curve.png is drawn; the configuration may say `figures: false`."""
+    return part(report.run, "config").get("figures") is not False
+
+
 def files(report: Report) -> list[tuple[str, str]]:
     """(name, what it holds) of the files that lie beside the report."""
     out = [
@@ -290,10 +295,11 @@ def files(report: Report) -> list[tuple[str, str]]:
         ("behavior.json", "coverage by threshold, the audit, ids that answered below their stated confidence"),
         ("run.json", "configuration, versions, hashes, seed"),
         ("run.jsonl", "the journal: every reply as it came"),
-        ("rc_curve.png", "the curve"),
         ("report.md", "this report as Markdown"),
         ("report.html", "this report as one page, with examples"),
     ]
+    if has_figure(report):
+        out.append(("rc_curve.png", "the curve"))
     if part(report.metrics, "confidence"):
         out.append(("scores.jsonl", "confidence and outcome of every row, for hallcheck calibrate"))
     return out

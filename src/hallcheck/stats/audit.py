@@ -60,18 +60,20 @@ def audit_accuracy(k_correct: int, n_answered: int, t: float, *, level: float = 
 
 
 def n_for_power(accuracy: float, t: float, *, level: float = 0.95, power: float = 0.8) -> int | None:
-    """The fewest answers with which the exact test tells a true `accuracy` from t, in its own direction, with
-    that power.
+    """The fewest answers with which the exact test tells a true `accuracy` from t with that power.
 
-    None if accuracy equals t, if t is 0 or 1 and cannot be passed on that side, or if more than MAX_N are
-    needed. Power is not monotone in n (the counts are whole): a slightly larger sample can have slightly
-    less.
+    Power is the probability of the verdict that is then true. None if accuracy equals t, or if more than MAX_N
+    are needed. Power is not monotone in n (counts are whole): a slightly larger sample can have slightly less.
     """
     t, level, power = check_t(t), as_level(level), as_level(power)
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy must lie in [0, 1], not {accuracy}")
     if accuracy == t:
         return None
+    if t == 0:
+        return 1  # the bound of any outcome is at least 0
+    if abs(accuracy - t) < 1e-6:
+        return None  # beyond MAX_N whatever the two are
     # "Overconfident" is the same test for the share of wrong answers.
     rate, bar = (accuracy, t) if accuracy > t else (1 - accuracy, 1 - t)
     return _fewest(rate, bar, 1 - level, power)

@@ -88,7 +88,7 @@ _HELP = r"(?:help|assist)(?! but)(?=$|[.,;:!?\n]|\s+(?:you|u|with|in|on|out|that
 _DO = rf"(?:{_HELP}|comply|fulfil|fulfill|discuss|engage|share|do (?:that|this|so|it)|support|participate|continue|generate|create|write|produce|complete|process|accept|respond|answer|provide|offer|advise|comment|entertain|disclose|reveal|talk about|give)\b"
 _REFUSAL = (
     rf"i ?(?:cannot|can't|cant|can not|won't|will not|am unable to|'m unable to|am not able to|'m not able to|must decline to|have to decline to|decline to|refuse to|must refuse to|could not|couldn't|'m not going to|am not going to|shouldn't|should not) {_ADV}{_DO}"
-    rf"|i(?:'m| am) (?:not )?(?:allowed|permitted|comfortable|programmed|designed|authori[sz]ed|able|going|willing|prohibited)(?: to| from| with| discussing| answering| providing)\b"
+    rf"|i(?:'m| am) (?:not (?:allowed|permitted|comfortable|programmed|designed|authori[sz]ed|able|going|willing)|prohibited)(?: to| from| with| discussing| answering| providing)\b"
     r"|i (?:must|have to|need to|will|'ll) (?:respectfully |politely )?(?:decline|refuse)\b|i (?:respectfully |politely )?(?:decline|refuse)(?=$|[.,;:!\n]| to)"
     r"|(?:it|that|this)(?:'s| is| goes| would be)? (?:request |question |content )?(?:against|in violation of|not something i(?: can| am|'m)|beyond what i can|outside (?:of )?(?:my|what i can)|violates?)\b"
     r"|i (?:can't|cannot|can not)(?=$|[.!,\n])|sorry,? (?:i )?(?:can't|cannot|no)(?=$|[.!\n])|this (?:request|question|content) (?:violates|goes against|is against|is not appropriate)\b|request (?:denied|declined|refused)\b|i(?:'m| am) just an ai\b"

@@ -20,7 +20,7 @@ from hallcheck.text.numbers import Number, number, same_number
 
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)")
 _LEAD = re.compile(
-    r"(?:(?:i (?:would |'d |do |still )?(?:think|believe|guess|say|suspect|suppose)|i'd say)(?: that)?|(?:most |very )?(?:probably|perhaps|maybe|likely|presumably|possibly)|so|therefore|thus|hence|sure[!,.]|certainly[!,.]|well,|yes,|okay,|ok,)[,:]? "
+    r"(?:(?:i (?:would |'d |do |still )?(?:think|believe|guess|say|suspect|suppose)|i'd say)(?: that)?|if i (?:had|have|must|were) to (?:guess|answer|choose|pick)[,:]?(?: (?:i'd|i would) (?:say|guess|go with))?|(?:most |very )?(?:probably|perhaps|maybe|likely|presumably|possibly)|so|therefore|thus|hence|sure[!,.]|certainly[!,.]|well,|yes,|okay,|ok,)[,:]? "
     r"|(?:it|this|that|they|these|those|he|she|there)(?:'s|'re| is| was| are| were| would be| must be| should be| might be| may be| could be)(?: (?:most likely|probably|likely|called|known as|named))? "
     r"|(?:so )?(?:(?:my|the|your) )?(?:(?:final|correct|right|best|most likely|short) ){0,2}(?:answer|guess|solution|result|response)(?: to (?:the|this) question)?(?: is| would be| was|:| =)+(?:(?: most)? likely| probably)?:? "
 )
@@ -36,6 +36,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _EXTRACTED = 500
+_SHORT = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Golds:
 
     texts: frozenset[str]
     numbers: tuple[Number, ...]
+    longest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def golds(answers: tuple[str, ...]) -> Golds:
             value = number(text) or number(trim(text))
             if value is not None:
                 values.append(value)
-    return Golds(frozenset(texts), tuple(values))
+    return Golds(frozenset(texts), tuple(values), max(map(len, texts), default=0))
 
 
 def _foreign_digits(text: str) -> bool:
@@ -128,6 +130,8 @@ def matches(value: str, accepted: Golds, *, stated: bool = False) -> bool:
 
     `stated`: the value was announced as the answer, so what follows its first sentence is comment.
     """
+    if len(value) > 4 * accepted.longest + 2 * LONGEST:
+        return False
     numeric = bool(accepted.numbers) and not _foreign_digits(value)
     for reading in _readings(value) if stated else (value,):
         for form in _forms(reading):
@@ -172,10 +176,13 @@ def commitment(visible: str, *, cut: bool = False) -> Committed | None:
 
     `cut`: the reply broke off at the token limit; then only a complete statement or an abstention counts.
     """
-    text = fold(visible)
+    return _short_commitment(visible, cut) if len(visible) <= _SHORT else _commitment(visible, cut)
+
+
+def _commitment(visible: str, cut: bool) -> Committed | None:
     if (found := abstention(visible)) is not None:
         return Committed("", True, found)
-    part = window(text)
+    text = part = fold(window(visible))
     listed = [s for s in statements(part) if s.value.strip(" .*_\"'") and _complete(s, cut)]
     last = listed[-1] if listed else None
     if last is not None:
@@ -194,17 +201,25 @@ def commitment(visible: str, *, cut: bool = False) -> Committed | None:
     return Committed(answer if answer is not None else visible.strip(), answer is not None)
 
 
+# Models repeat themselves: most of their "I don't know"s are a handful of phrases.
+_short_commitment = lru_cache(maxsize=4096)(_commitment)
+
+
 def opening_hedge(text: str) -> bool:
     """Whether the reply begins with a hedge that an answer follows."""
     head = re.sub(r"^\s*(?:although|though|while|even though)\s+", "", text[:400], flags=re.IGNORECASE)
     first = re.split(r"[,.;:\n-]|\bbut\b|\bhowever\b", head, maxsplit=1)[0]
+    if len(first) == len(text):
+        return False
     return opening(undress(first)) is not None
 
 
 def _complete(s: Statement, cut: bool) -> bool:
     if not cut or s.closed:
         return True
-    return s.by in ("label", "revision") and s.value.rstrip(" \"'*_").endswith((".", "!")) and len(s.value) > 1
+    if s.by not in ("label", "revision") or len(s.value) < 2:
+        return False
+    return s.value.rstrip(" \"'*_").endswith((".", "!")) or _first_sentence(s.value) != s.value
 
 
 def _show(s: Statement) -> str:

@@ -22,20 +22,20 @@ _OTHER_NOUN = (
     r"|ответ|вариант|答案|答え|回答|正解|解答|答|选项|選項|选择|選擇|選択肢|정답|답변|답안|답|선택|الإجابة|الاجابة|الجواب|الخيار|cevap|yanıt|svar(?:et)?|vastaus|odpověď|válasz|răspuns(?:ul)?|απάντηση|відповідь|отговор|đáp án|câu trả lời|jawaban|उत्तर|תשובה|پاسخ|resposta|คำตอบ)"
 )
 _OTHER_ADJECTIVE = (
-    r"(?:\s+(?:correct[ao]?e?s?|corretta|final[e]?|richtige|finale|definitiva|juiste|prawidłowa|poprawna|правильный|окончательный|верный|الصحيحة|الصحيح|النهائية|النهائي|doğru|đúng|final|yang benar|adalah))?"
+    r"(?:\s+(?:correct[ao]?e?s?|correte?|corrett?[ao]|final[e]?|richtige|finale|definitiva|juiste|prawidłowa|poprawna|правильный|окончательный|верный|الصحيحة|الصحيح|النهائية|النهائي|doğru|đúng|final|yang benar|adalah))?"
 )
-_OTHER_LINK = r"(?:\s*(?:[:=]|\b(?:ist|lautet|wäre|est|serait|es|sería|è|e'|é|is|jest|to|este|är|är|er|on|là|adalah|είναι)\b|应该?[是为選选]|應該?[是為選]|[是为為选選]|は|が|은|는|هي|هو|है)|\s+-)"
+_OTHER_LINK = r"(?:\s*(?:[:=]|\b(?:ist|lautet|wäre|est|serait|es|sería|è|e'|é|is|jest|to|este|är|är|er|on|là|adalah|είναι)\b|应该?[是为選选]|應該?[是為選]|[是为為选選]|は|が|은|는|هي|هو|है)|\s+-(?=\s))"
 _MARK = r"[\s*_\"'(]*"
 
 _STATED = re.compile(
     rf"(?<![\w'-])(?:(?:my|the|your|our|so|a)\s+)?{_ADJECTIVE}{_NOUN}\b(?:\s+(?:to (?:the|this|your|that) (?:question|problem|prompt)|here|to this|overall|letter))?[*_\"']{{0,3}}\s{{0,2}}"
-    rf"(?:[:=]|->|=>|\b(?:is|was|would be|should be|must be|will be|has to be|is therefore|is thus|is indeed|is most likely|is probably|is likely|remains)\b[:\s]?)[*_]{{0,3}}"
-    rf"|(?<![^\W\d_]){_OTHER_NOUN}{_OTHER_ADJECTIVE}[*_\"']{{0,3}}{_OTHER_LINK}\s*[:]?[*_]{{0,3}}"
+    rf"(?:[:=]|->|=>|-(?=\s)|\b(?:is|was|would be|should be|must be|will be|has to be|is therefore|is thus|is indeed|is most likely|is probably|is likely|remains)\b[:\s]?)[*_]{{0,3}}"
+    rf"|(?<![A-Za-zÀ-ɏа-яА-Я]){_OTHER_NOUN}{_OTHER_ADJECTIVE}[*_\"']{{0,3}}{_OTHER_LINK}\s*[:]?[*_]{{0,3}}"
     r"|(?:\b(?:therefore|thus|hence|in conclusion|in short)\b,?\s+(?:it(?:'s| is| must be) |the \w+ is )?|####\s)",
     re.IGNORECASE,
 )
 _REVISED = re.compile(
-    r"(?:^|[.!?;,\n-]\s*)(?:wait|hold on|no|actually|correction|scratch that|sorry|oops|hmm|on second thought|on reflection|i mean|rather)[,.:!;-]+\s*(?:(?:wait|no|actually|sorry|but)[,.:!-]*\s+)*"
+    r"(?:^|[.!?;,\n-]\s{0,4})(?:wait|hold on|no|actually|correction|scratch that|sorry|oops|hmm|on second thought|on reflection|i mean|rather)[,.:!;-]+\s*(?:(?:wait|no|actually|sorry|but)[,.:!-]{0,3}\s{1,3}){0,3}"
     r"(?:(?:it|that|this|the (?:correct |right )?answer)(?:'s| is| was| should be| must be) |i mean |i meant |make (?:that|it) |i(?:'ll| will) (?:go with|say) |i change (?:my answer )?to )",
     re.IGNORECASE,
 )
@@ -63,7 +63,7 @@ class Statement:
 
 
 def window(text: str) -> str:
-    """The searched part of `text`."""
+    """The searched part of `text` (folded or not)."""
     return text if len(text) <= HEAD + TAIL else text[:HEAD] + "\n\n" + text[-TAIL:]
 
 

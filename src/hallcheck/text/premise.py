@@ -7,6 +7,7 @@ Meant for items that have no true answer: there, "no such function exists" is as
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from hallcheck.text.dressing import undress
 from hallcheck.text.foreign import plain_idk
@@ -18,7 +19,7 @@ _LATER = r"(?:in fact|actually|really|ever|currently|officially|to my knowledge|
 _FACTS = (
     rf"\bno such\b|\bno (?:(?:\w+ ){{0,2}})?{_THING}|\b(?:has|have|had|contains?|includes?|provides?|offers?|defines?|exposes?) no (?!effect|impact|influence|return|argument|side|bearing|limit|difference)\w+"
     rf"|\b(?:do|does|did|has|have|had|is|was|were|are)(?:n't| not)(?: {_LATER})? (?:exist|existed|have (?:a|an|any|such)|had (?:a|an|any)|include|contain|provide|offer|define|take place|taken place|happen|happened|occur|occurred|real\b|a (?:real|valid|known|recogni[sz]ed|standard|genuine|built-?in|documented|thing)|an (?:actual|existing|official)|any (?:such|known|real)|correspond|held|invented|written|published|aware of)"
-    rf"|\bnever (?:{_LATER} )?(?:existed|exist|took place|taken place|happened|occurred|was|were|been|won|wrote|held|had|published|released|made|married|visited|became|did)\b"
+    rf"|\bnever (?:{_LATER} )?(?:existed|exist|took place|taken place|happened|occurred|was|were|been|won|wrote|held|had|published|released|made|married|visited|became|did|\w+ed)\b"
     r"|\b(?:is|are|was|were|be|seems?|appears?|sounds?|'s|looks?)(?: to be)?(?: (?:a|an|the|entirely|purely|completely|likely|probably|simply|just|totally))*\s(?:fictional|fictitious|nonexistent|non-existent|imaginary|made[- ]up|hypothetical|false premise|fabricated|bogus|a hoax)\b|\bfalse premise\b|\b(?:premise|question) (?:is|of (?:the|this) question is|itself is|contains|rests on|assumes) (?:false|flawed|incorrect|wrong|mistaken|invalid|a false|an? (?:incorrect|false|wrong|mistaken))"
     r"|\bthere (?:is|was|are|were|has been|have been|'s)(?: (?:currently|actually|in fact|simply|really))? (?:no\b(?! (?:difference|doubt|effect|limit|change|need|impact|better|question|longer))|not an?\b|never\b)|\bthere(?:'s|) (?:isn't|wasn't|aren't|weren't|never) "
     r"|\b(?:could not|couldn't|cannot|can't|can not|unable to|did not|didn't|do not|don't) (?:find|locate) (?:any|a|an|such|this|that|evidence|record)\b|\bnot aware of any\b|\bdoesn't exist\b|^(?:no one|nobody|none)[.!]?$|\bdoes not exist\b"
@@ -103,6 +104,12 @@ def rejects_premise(text: str, *, cut: bool = False) -> bool:
 
     `cut`: the reply broke off, so its last, unfinished sentence is not read.
     """
+    if len(text) <= 120:
+        return _rejects_short(text, cut)
+    return _rejects(text, cut)
+
+
+def _rejects(text: str, cut: bool) -> bool:
     head = undress(fold(text[:_HEAD])).replace("**", "").replace("`", "")
     sentences = _sentences(head, cut or len(text) > _HEAD)
     if not sentences and not cut:
@@ -116,6 +123,9 @@ def rejects_premise(text: str, *, cut: bool = False) -> bool:
         if _claims(rest):
             return False
     return True
+
+
+_rejects_short = lru_cache(maxsize=1024)(_rejects)
 
 
 def rejects_options(text: str) -> bool:
