@@ -100,7 +100,7 @@ def test_a_quota_is_kept_to_and_every_item_answered(tmp_path: Path, monkeypatch:
 
 def test_the_servers_delay_holds_every_worker_back(tmp_path: Path, monkeypatch: Any) -> None:
     data = write_questions(tmp_path / "q.csv", 40)
-    with FakeLLM(lambda _p, _a: "429" if server.requests == 10 else None, latency_s=0.01) as server:
+    with FakeLLM(lambda p, a: "429" if "hall 10 " in p and a == 1 else None, latency_s=0.01) as server:
         server.retry_delay = "0.6s"
         ask(monkeypatch, server, data, tmp_path / "out", thresholds=(0.5,), concurrency=4)
     check_exact(tmp_path / "out", data, (0.5,))

@@ -22,11 +22,21 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**kept, **(extra or {})}
 
 
-def start(arguments: Sequence[str], env: Mapping[str, str] | None = None, tool: str = "hallcheck") -> Any:
-    """Start `hallcheck` (or `gemhall`) with these arguments."""
+def start(
+    arguments: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    tool: str = "hallcheck",
+    file_limit: int | None = None,
+) -> Any:
+    """Start `hallcheck` (or `gemhall`) with these arguments. `file_limit`: bytes that a file may have (a full disk)."""
     module = {"hallcheck": "hallcheck.cli.main", "gemhall": "hallcheck.cli.gemhall"}[tool]
+    limit = []
+    if file_limit is not None:
+        # In the child, not by preexec_fn: the fake server's thread runs in this process.
+        limit = ["import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (%d,) * 2)" % file_limit]
+    code = "; ".join([*limit, "import runpy, sys", f"runpy.run_module({module!r}, run_name='__main__')"])
     return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, "-c", code, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -35,11 +45,14 @@ def start(arguments: Sequence[str], env: Mapping[str, str] | None = None, tool: 
 
 
 def run(
-    arguments: Sequence[str], env: Mapping[str, str] | None = None, tool: str = "hallcheck"
+    arguments: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    tool: str = "hallcheck",
+    file_limit: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run to the end."""
-    process = start(arguments, env, tool)
-    out, err = process.communicate(timeout=120)
+    with start(arguments, env, tool, file_limit) as process:
+        out, err = process.communicate(timeout=120)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 

@@ -51,6 +51,7 @@ class FakeLLM:
         self.latency_s = latency_s
         self.quota = quota
         self.retry_delay = "0.05s"
+        self.held = False  # True: no request is answered until it is False again
         self.key = "good-key"
         self.requests = 0
         self.answered: Counter[str] = Counter()
@@ -113,6 +114,8 @@ class FakeLLM:
         self.requests += 1
         self.arrivals.append(time.monotonic())
         self.bodies.append(body)
+        while self.held:
+            await asyncio.sleep(0.01)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         if self.latency_s:

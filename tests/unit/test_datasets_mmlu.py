@@ -381,7 +381,7 @@ def test_hub_training_questions(monkeypatch):
 
 def test_hub_out_of_reach(monkeypatch):
     hub = Hub(monkeypatch, {})
-    with pytest.raises(DataError, match="ConnectionError: could not reach the hub$") as caught:
+    with pytest.raises(DataError, match=r"ConnectionError: could not reach the hub$") as caught:
         list(MMLUDataset())
     assert "--path DIR" in caught.value.hint
     assert len(hub.asked) == 2  # not once for each of the subjects

@@ -42,7 +42,7 @@ def test_simpleqa_json_lines(tmp_path):
     (item,) = SimpleQADataset(path)
     assert (item.answers, item.category) == (("1957",), "Art")
     path.write_text(json.dumps({"problem": "Q?", "topic": "Sport", "target": "x"}))
-    with pytest.raises(DataError, match="row 1 .*'answer'"):
+    with pytest.raises(DataError, match=r"row 1 .*'answer'"):
         list(SimpleQADataset(path))
 
 

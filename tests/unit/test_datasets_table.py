@@ -411,6 +411,7 @@ def peak_of(path: Path, rows: int, limit: int | None = None) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "rows"), [("csv", 50_000), ("jsonl", 50_000)])
 def test_memory_is_flat(kind, rows, tmp_path):
     path = tmp_path / f"q.{kind}"

@@ -135,6 +135,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="exit 3 if a greater share of the rows is unscored (default: 0.05)",
     )
+    out.add_argument("--no-figures", action="store_true", help="draw no rc_curve.png")
     out.add_argument("--json", action="store_true", help="print the paths of the artifacts as JSON")
     out.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)
     out.add_argument("--quiet", action="store_true", help="no progress, no table")
@@ -167,6 +168,7 @@ def config_from(arguments: argparse.Namespace) -> AskConfig:
         retry_unscored=arguments.retry_unscored,
         max_unscored=arguments.max_unscored,
         out=arguments.out,
+        figures=not arguments.no_figures,
     )
 
 

@@ -25,7 +25,7 @@ from functools import lru_cache
 from hallcheck.text.abstention import dangling, word
 from hallcheck.text.answers import Golds, bare, commitment, golds, matches, shown
 from hallcheck.text.choices import MANY, committed_option, option_of
-from hallcheck.text.normalize import fold, strip_reasoning
+from hallcheck.text.normalize import canonical, fold, strip_reasoning
 from hallcheck.text.numbers import number, same_number
 from hallcheck.text.premise import rejects_options, rejects_premise
 from hallcheck.types import Outcome, Verdict
@@ -141,7 +141,7 @@ def _free(visible: str, right: Golds, unknown_ok: bool, cut: bool) -> Verdict:
     found = commitment(visible, cut=cut)
     if found is not None and found.abstains is not None:
         abstains = found.abstains
-        if abstains.weak and not unknown_ok and matches(visible, right):
+        if abstains.weak and not unknown_ok and (canonical(visible) in right.texts or bare(visible) in right.texts):
             return verdict("correct", "", shown(visible))
         if not (cut and dangling(abstains)):
             return verdict("abstained", abstains.kind)

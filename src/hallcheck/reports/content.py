@@ -100,7 +100,9 @@ def bounds(report: Report) -> Table:
 
 def _range(pairs: Mapping[str, Any], name: str, show: Any) -> str:
     pair = sequence(pairs, name)
-    return f"{show(pair[0])} to {show(pair[1])}" if len(pair) == 2 else NA
+    if len(pair) != 2 or (pair[0] is None and pair[1] is None):
+        return NA
+    return f"{show(pair[0])} to {show(pair[1])}"
 
 
 def answerability(report: Report) -> Table:

@@ -48,19 +48,24 @@ def marks(report: Report) -> list[Mark]:
             continue
         old = found.get((x, y))
         if old is not None:
-            label = f"{old.label}, {point.label}"
+            label = f"{old.label}, {_figure(point.label)}"
             found[x, y] = old._replace(label=label, targets=(*old.targets, point.t))
             continue
         intervals = part(point.metrics, "intervals")
         found[x, y] = Mark(
             x,
             y,
-            prefix + point.label,
+            prefix + _figure(point.label),
             (point.t,),
             _bounds(part(intervals, "coverage")),
             _bounds(part(intervals, "accuracy_conditioned_on_answering")),
         )
     return [mark._replace(label=_short(mark.label)) for mark in found.values()]
+
+
+def _figure(label: str) -> str:
+    """t as the point shows it: cut, not rounded, so that 0.99999 does not read 1."""
+    return label if len(label) <= 7 else f"{label[:6]}…"
 
 
 def _short(label: str) -> str:
@@ -173,36 +178,40 @@ def place(
 ) -> list[tuple[float, float]]:
     """Centres for labels of `sizes` near their `anchors`, within `bounds`, clear of each other and of `taken`.
 
-    Greedy: for each label the cheapest of 60 places around its anchor, `reach` and more away. Overlapping another
+    Greedy: for each label the cheapest of 84 places around its anchor, `reach` and more away. Overlapping another
     label costs most, then leaving the bounds, then covering what is drawn, then distance. Any unit of length does.
     """
     centres: list[tuple[float, float]] = []
     labels: list[Box] = []
     for (x, y), (width, height) in zip(anchors, sizes, strict=True):
-        best: tuple[float, tuple[float, float], Box] | None = None
-        for near, angle in _PLACES:
-            dx, dy = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+        across, up = FARTHEST * reach + width, FARTHEST * reach + height
+        nearby = [one for one in taken if _overlap(one, (x - across, y - up, x + across, y + up))]
+        best = math.inf
+        for near, dx, dy in _PLACES:
             cx = x + dx * reach * near + _sign(dx) * width / 2
             cy = y + dy * reach * near + _sign(dy) * height / 2
             box = (cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2)
-            area = width * height
-            outside = area - _overlap(box, bounds)
-            cost = 100 * sum(_overlap(box, one) for one in labels) / area
-            cost += 80 * outside / area
-            covered = [shared for one in taken if (shared := _overlap(box, one))]
-            cost += sum(0.7 + 20 * shared / area for shared in covered)
-            cost += near
-            if best is None or cost < best[0] - 1e-9:
-                best = (cost, (cx, cy), box)
-        assert best is not None
-        centres.append(best[1])
-        labels.append(best[2])
+            cost = near + _cost(box, labels, bounds, nearby)
+            if cost < best - 1e-9:  # the first of equals, whatever the last digits say
+                best, centre, label = cost, (cx, cy), box
+        centres.append(centre)
+        labels.append(label)
     return centres
 
 
+def _cost(box: Box, labels: Sequence[Box], bounds: Box, taken: Sequence[Box]) -> float:
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    hidden = [shared / area for one in labels if (shared := _overlap(box, one))]
+    covered = [shared / area for one in taken if (shared := _overlap(box, one))]
+    outside = 1 - _overlap(box, bounds) / area
+    cost = sum(500 + 100 * shared for shared in hidden) + sum(0.7 + 20 * shared for shared in covered)
+    return cost + (200 + 80 * outside if outside > 1e-9 else 0.0)
+
+
+FARTHEST = 12.0
 _PLACES = [
-    (near, angle)
-    for near in (1.0, 1.9, 3.0, 4.5, 6.5)
+    (near, math.cos(math.radians(angle)), math.sin(math.radians(angle)))
+    for near in (1.0, 1.9, 3.0, 4.5, 6.5, 9.0, FARTHEST)
     for angle in (45, 315, 225, 135, 60, 300, 240, 120, 90, 270, 0, 180)
 ]
 

@@ -17,7 +17,7 @@ from hallcheck.types import OUTCOMES, Report
 MOST_CATEGORIES = 200
 MOST_TEXT = 600  # characters of one text of an example
 _LABELS = {"correct": "Right", "wrong": "Wrong", "abstained": "Abstained", "unscored": "Unscored"}
-_FACTS = ("t", "score", "reason", "confidence", "category", "finish", "tokens", "latency_s")
+_FACTS = ("id", "t", "score", "reason", "confidence", "category", "finish", "tokens", "latency_s")
 
 CSS = """
 :root{color-scheme:light dark;--ground:#fff;--ink:#1d1d1f;--soft:#5f6368;--rule:#dcdfe3;--card:#f5f6f8;
@@ -179,7 +179,7 @@ def _example(row: Mapping[str, Any]) -> str:
     texts = (("Question", row.get("question")), ("Gold", gold), ("Reply", row.get("pred")))
     lines = "".join(f'<p dir="auto"><b>{name}:</b> {_long(text)}</p>' for name, text in texts)
     facts = [(name, row[name]) for name in _FACTS if row.get(name) not in (None, "")]
-    shown = " · ".join(f"{name} {_esc(value, 80)}" for name, value in [("id", row.get("id")), *facts])
+    shown = " · ".join(f"{name} {_esc(value, 80)}" for name, value in facts)
     return f'<article>{lines}<p class="soft"><bdi>{shown}</bdi></p></article>'
 
 

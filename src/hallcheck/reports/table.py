@@ -138,7 +138,7 @@ def _unscored(report: Report) -> list[str]:
     alike: dict[str, list[str]] = {}
     for point in points(report):
         if finite(point.metrics.get("n_unscored")):
-            reasons = by_reason(part(point.metrics, "unscored"))
+            reasons = clean(by_reason(part(point.metrics, "unscored")))
             text = f"{plural(point.metrics['n_unscored'], 'row')} unscored" + (f" ({reasons})" if reasons else "")
             alike.setdefault(text, []).append(point.label)
     every = len(points(report))

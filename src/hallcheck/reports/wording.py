@@ -203,7 +203,11 @@ def score_notes(report: Report) -> list[str]:
 def audit(report: Report) -> list[str]:
     """One sentence a threshold: is the accuracy when answering at least t?"""
     scored = {point.t: point.metrics.get("n") for point in points(report)}
-    rows = [row for row in sequence(report.behavior, "audit") if isinstance(row, Mapping)]
+    rows = [
+        row
+        for row in sequence(report.behavior, "audit")
+        if isinstance(row, Mapping) and finite(row.get("t")) is not None
+    ]
     return [_audit_sentence(row, scored) for row in rows]
 
 

@@ -35,15 +35,15 @@ _WEAK |= dict.fromkeys(
 _WEAK |= dict.fromkeys(["indeterminable", "inconclusive", "not determinable", "undeterminable", "unsure"], "hedge")
 
 _ADV = r"(?:(?:really|honestly|just|simply|truly|still|quite|actually|currently|personally|definitely|yet|also|certainly|reliably|confidently|accurately|definitively|possibly|safely|fully|entirely|completely|absolutely|totally|exactly|immediately|unfortunately|sadly|presently|genuinely|reasonably|sufficiently|particularly|overly|very|so|too|100 ?%|altogether|conclusively|precisely|responsibly)\s+)*"
-_THING = r"(?:the |this |that |your |these |those |any |an? |my |its |their |his |her |enough |sufficient |which |what |who|whom|whose|when|where|why|how |if |whether |about |of |on |for |to |from |in |at |with |without |based |given |because |since |as |so |or |and |sorry|either|it\b|it's|them|him|her\b|that\b|this\b|off|right now|now\b|yet\b|exactly|precisely|definitively|anything|much|more|all\b|offhand|idk\b|lol|man\b|bro\b|sir\b|either way|at all|specifically|conclusively|correct|accurate|specific|reliable|answers?\b|information|details|data|certain|any|not |i )"
+_THING = r"(?:the |this |that |your |these |those |any |an? |my |its |their |his |her |enough |sufficient |which |what |who|whom|whose|when|where|why|how |if |whether |about |of |on |for |to |from |in |at |with |without |based |given |because |since |as |so |or |and |sorry|either|it\b|it's|them|him|her\b|that\b|this\b|off|right now|now\b|yet\b|exactly|precisely|definitively|anything|much|more|all\b|offhand|idk\b|lol|man\b|bro\b|sir\b|either way|at all|specifically|conclusively|correct|accurate|specific|reliable|answers?\b|honestly|tbh|though\b|really|actually|information|details|data|certain|any|not |i )"
 
 _LEAD = re.compile(
-    r"(?:(?:well|h+m+|uh+|um+|honestly|frankly|unfortunately|regrettably|sadly|oh|ok|okay|sorry|apologies|my apologies|so|thus|therefore|hence|actually|no|alas|wait"
+    r"(?:(?:well|h+m+|uh+|um+|honestly|frankly|unfortunately|regrettably|sadly|oh|ok|okay|sorry|apologies|my apologies|so|thus|therefore|hence|actually|no(?=[,.;:!-])|alas|wait|(?:output|a)(?=:)"
     r"|i(?:'m| am)? (?:very |really |so |truly )?(?:sorry|afraid|apologi[sz]e)(?: that| to say(?: that)?| for [^,.\n]{1,40})?|i must (?:say|admit|confess)(?: that)?|i (?:think|believe|feel)(?: that)?"
     r"|to be (?:honest|fair|frank|safe)|as (?:an? )?(?:\w+ )?(?:ai|language model|assistant|llm|large language model)[^,.\n]{0,60}|as of (?:now|[^,.\n]{1,40})|at (?:this|the) (?:time|moment|point)|currently|for now"
     r"|(?:based on|given|with|without|according to|due to|considering) [^,.\n]{1,90}|from (?:the|what) [^,.\n]{1,60}|to (?:the best of )?my knowledge|in (?:this|that|all|my) [^,.\n]{1,30}|for (?:this|that) [^,.\n]{1,30}"
     r"|(?:(?:my|the|so my|so the) )?(?:final |best |short |honest |only )?(?:answer|response|reply)(?: here| to (?:this|that)(?: question)?)?(?: is(?: that| simply| just)?| would be| must be| has to be)?"
-    r"|(?:so )?i(?:'ll| will|'d| would| have to| must| should| am going to|'m going to)(?: (?:just|simply|have to))? (?:answer|say|reply|respond|go)(?: with| that)?(?: is)?)"
+    r"|(?:so )?i(?:'ll| will|'d| would| have to| must| should| am going to|'m going to)?(?: (?:just|simply|have to))? (?:answer|say|reply|respond|go|choose|pick)(?: with| that)?(?: is)?|i(?:'d| would) rather (?:say|answer))"
     r"(?!\w)[,.:;!\s-]*(?:(?:but|and|that|because|as|since) )?)+(?=[\"'*\w])",
     re.IGNORECASE,
 )
@@ -70,7 +70,7 @@ _HEDGE = (
     rf"|(?:not {_ADV}(?:sure|certain|confident)|unsure|uncertain)(?=$|\s*[^\w\s'\"(]|\n|\s+{_THING}|\s+but)"
     rf"|(?:i |we )?{_ADV}(?:{_CANNOT}) {_ADV}{_VERB}"
     rf"|i(?:{_CANNOT}) {_ADV}{_VERB}"
-    r"|there(?:'s| is| isn't| is not| are| was)(?: simply| just)? (?:not )?(?:insufficient|enough|sufficient|inadequate|too little|no (?:way (?:to|of|for)|reliable|available|sufficient|enough|definitive|clear|information|data|evidence))\b"
+    r"|there(?:'s| is| isn't| is not| are| was)(?: simply| just)? (?:not )?(?:insufficient|enough|sufficient|inadequate|too little|no (?:way (?:to|of|for (?:me|us) to) (?:know|tell|determin|say|be (?:sure|certain)|answer|verif|confirm|find)\w*|(?:reliable|available|sufficient|clear|definitive) (?:information|data|answer|source|record)s?|information|data))\b"
     r"(?: (?:information|data|evidence|context|details?|know|tell|determin\w*|say|answer|me|knowing|telling|verif\w*|reliable|way|consensus|record|to)\b)?"
     r"|(?:(?:i|we) (?:do not|don't|dont|do n't|didn't) (?:currently |really |actually |quite |yet )?have|(?:i|we) (?:lack|have no|have insufficient|am lacking|'m lacking)) (?:access to |the |any |a |an |enough |sufficient |adequate |necessary |required |reliable |specific |detailed |verified |accurate |confident |high |complete |such |that |this |of |confidence|level |more |further |up-to-date |up to date |real-time |relevant |current |precise |exact |insufficient )*(?:information|info|knowledge|data|confidence|certainty|context|details?|answers?|record|sources?|evidence|expertise|memory|recollection|access|facts)\b"
     r"|(?:not enough|insufficient|inadequate|lacking|no|too little) (?:information|info|data|context|confidence|knowledge|evidence|certainty|details?)(?: (?:is |was )?(?:available|provided|given|to|about|on|for)\b[^.\n]{0,120})?(?=$|[.,;:!?\n])"
@@ -82,6 +82,9 @@ _HEDGE = (
     r"|(?:it(?:'s| is| would be) |that(?:'s| is) |this is )?(?:hard|difficult|impossible|not possible|tough)(?: for me)? to (?:say|tell|know|determine|answer|be sure|be certain|verify)\b"
     r"|(?:(?:it|that|this|the answer)(?:'s| is) )(?:still |currently |highly |quite )?(?:unclear|uncertain|undetermined|indeterminate|not (?:known|clear|certain)|unanswerable)(?: to me)?(?=$|[.,;:!?\n]|\s+(?:to|from|whether|which|what|who|how|when|where|why)\b)"
     r"|(?:my|the) confidence (?:is|level is|isn't|in (?:this|my|any)[^.\n]{0,40} is) (?:too |not |very |below |lower |less |insufficient|under )|(?:i have )?no comment\b|not (?:confident|certain|sure) enough\b|i would be (?:only )?guessing\b|that would be (?:only |just )?a guess\b"
+    r"|i(?:'d| would) (?:only |just |merely )?be (?:only |just |merely )?guessing\b|(?:this|that|it)(?:'s| is) not something (?:that )?i know\b|i wish i knew(?=$|[.,;!\n])|i know (?:nothing|very little|too little|little) (?:about|of)\b"
+    r"|not able to (?:answer|determine|say|tell|verify|confirm)\b|i (?:have not|haven't) been able to\b|i (?:don't|do not) (?:think|believe) i (?:know|can (?:answer|say|help)|have (?:enough|sufficient|the|any|an?))\b"
+    r"|i (?:don't|do not) feel (?:\w+ )?(?:confident|certain|sure)\b|(?:that |this |the |such |any )?(?:information|data|answer)(?: about [^.\n]{0,60})? (?:is |was )?(?:currently )?(?:not available|unavailable|not known to me)\b"
     r"|i can only guess\b|i(?:'m| am) not (?:in a position|able|equipped|qualified) to (?:say|answer|tell|determine|provide|give|verify|confirm|identify)\b|unable to (?:determine|answer|say|verify|confirm)\b|(?:cannot|can't) (?:determine|answer|say|tell|be (?:sure|certain))\b"
 )
 _HELP = r"(?:help|assist)(?! but)(?=$|[.,;:!?\n]|\s+(?:you|u|with|in|on|out|that|at|here|anyone|this)\b)"
@@ -91,7 +94,7 @@ _REFUSAL = (
     rf"|i(?:'m| am) (?:not (?:allowed|permitted|comfortable|programmed|designed|authori[sz]ed|able|going|willing)|prohibited)(?: to| from| with| discussing| answering| providing)\b"
     r"|i (?:must|have to|need to|will|'ll) (?:respectfully |politely )?(?:decline|refuse)\b|i (?:respectfully |politely )?(?:decline|refuse)(?=$|[.,;:!\n]| to)"
     r"|(?:it|that|this)(?:'s| is| goes| would be)? (?:request |question |content )?(?:against|in violation of|not something i(?: can| am|'m)|beyond what i can|outside (?:of )?(?:my|what i can)|violates?)\b"
-    r"|i (?:can't|cannot|can not)(?=$|[.!,\n])|sorry,? (?:i )?(?:can't|cannot|no)(?=$|[.!\n])|this (?:request|question|content) (?:violates|goes against|is against|is not appropriate)\b|request (?:denied|declined|refused)\b|i(?:'m| am) just an ai\b"
+    r"|i (?:can't|cannot|can not)(?=$|[.!,\n])|sorry,? (?:i )?(?:can't|cannot|no)(?=$|[.!\n])|this (?:request|question|content) (?:violates|goes against|is against|is not appropriate)\b|request (?:denied|declined|refused)\b|i(?:'m| am) just an ai\b|i (?:don't|do not) feel comfortable\b|i (?:cannot|can't) in good conscience\b"
 )
 _CORES = re.compile(rf"(?P<idk>{_IDK})|(?P<refusal>{_REFUSAL})|(?P<hedge>{_HEDGE})", re.IGNORECASE)
 _CONFIDENCE = re.compile(r"\b(?:confiden|certain|sure|determine|verify|know|enough|required)", re.IGNORECASE)
@@ -178,9 +181,10 @@ def opening(text: str) -> Abstention | None:
     kind = m.lastgroup or "idk"
     if kind == "refusal" and _CONFIDENCE.search(m[0] + rest[:80]):
         kind = "hedge"
+    impersonal = m[0].casefold().startswith(("no one", "nobody", "no answer", "your", "beats", "search"))
     bare = not rest.strip(" .!?,;:)\"'*_`")
     weak = not token and (not bare or kind != "idk") and not re.match(r"(?i)(?:i|we)(?:'| )", m[0])
-    return Abstention(kind, weak=weak or (not bare and not token), token=token, bare=bare, rest=rest)
+    return Abstention(kind, weak=weak or impersonal or (not bare and not token), token=token, bare=bare, rest=rest)
 
 
 def dangling(found: Abstention) -> bool:

@@ -20,14 +20,14 @@ from hallcheck.text.numbers import Number, number, same_number
 
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)")
 _LEAD = re.compile(
-    r"(?:(?:i (?:would |'d |do |still )?(?:think|believe|guess|say|suspect|suppose)|i'd say)(?: that)?|if i (?:had|have|must|were) to (?:guess|answer|choose|pick)[,:]?(?: (?:i'd|i would) (?:say|guess|go with))?|(?:most |very )?(?:probably|perhaps|maybe|likely|presumably|possibly)|so|therefore|thus|hence|sure[!,.]|certainly[!,.]|well,|yes,|okay,|ok,)[,:]? "
+    r"(?:(?:i (?:would |'d |do |still )?(?:think|believe|guess|say|suspect|suppose)|i'd say)(?: that)?|i(?:'m| am) (?:fairly |pretty |quite |very |reasonably |almost |absolutely )?(?:sure|confident|certain)(?: that)?|if i (?:had|have|must|were) to (?:guess|answer|choose|pick)[,:]?(?: (?:i'd|i would) (?:say|guess|go with))?|(?:most |very )?(?:probably|perhaps|maybe|likely|presumably|possibly)|so|therefore|thus|hence|sure[!,.]|certainly[!,.]|well,|yes,|okay,|ok,)[,:]? "
     r"|(?:it|this|that|they|these|those|he|she|there)(?:'s|'re| is| was| are| were| would be| must be| should be| might be| may be| could be)(?: (?:most likely|probably|likely|called|known as|named))? "
     r"|(?:so )?(?:(?:my|the|your) )?(?:(?:final|correct|right|best|most likely|short) ){0,2}(?:answer|guess|solution|result|response)(?: to (?:the|this) question)?(?: is| would be| was|:| =)+(?:(?: most)? likely| probably)?:? "
 )
 _BACKWARDS = re.compile(r"(.{1,200}) is (?:the|my) (?:final |correct |right |best )?answer")
 _REASON = re.compile(r",? (?:because|since|as it|due to|which is) ")
 _DOUBT = re.compile(
-    r"(?:[,.;(-]\s*|\s)(?:but |though |although |however,? )?(?:i(?:'m| am) (?:not|un)[^.\n]{0,60}|(?:i'm |i am )?\d{1,3} ?% (?:confident|sure|certain)|(?:not )?(?:entirely |completely |fairly |pretty )?(?:sure|certain|confident))\)?$"
+    r"(?:[,.;(-]\s*|\s)(?:but |though |although |however,? )?(?:i(?:'m| am) (?:not|un)[^.\n]{0,60}|(?:i'm |i am )?\d{1,3} ?% (?:confident|sure|certain)|(?:not )?(?:entirely |completely |fairly |pretty )?(?:sure|certain|confident)|i (?:think|believe|guess|suppose)|probably|maybe|perhaps|most likely|possibly)\)?$"
     r"|\s*[,;(\n]?\s*(?:confidence|probability|certainty)\s*[:=]\s*[\d.]+ ?%?\)?$"
 )
 _STOP = re.compile(r"[.!?][\"')]?(?=\s+[A-Z\"'(*]|\s*$)")
@@ -35,6 +35,11 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s.(])(?:[A-Za-z]|st|mr|mrs|ms|dr|jr|sr|vs|no|mt|ft|prof|gen|col|sgt|lt|rev|hon|capt|inc|ltd|co|corp|approx|ca|etc|al|fig|vol|op|ed|e\.g|i\.e|u\.s|u\.k|ph\.d|a\.d|b\.c)$",
     re.IGNORECASE,
 )
+_CLOSING_TOKEN = re.compile(
+    r"[,;:.-]\s*(?:(?:so|thus|therefore|hence),? )?(?:(?:i(?:'ll| will| must| have to)? (?:answer|say|respond|reply)(?: with)?|(?:my|the) answer is):? )?idk[.!]*$",
+    re.IGNORECASE,
+)
+_CONCEDING = re.compile(r"\s*(?:although|though|while|even though)\s+[^,\n]{1,200},\s*(?:but\s+)?", re.IGNORECASE)
 _EXTRACTED = 500
 _SHORT = 120
 
@@ -162,10 +167,11 @@ def _end_abstains(text: str) -> Abstention | None:
     if '"' in tail:
         return None
     sentences = re.split(r"(?<=[.!?])\s+", tail)
-    if len(sentences) < 2 and not re.search(r"[,;-] ?(?:so|thus|therefore|hence),? idk[.!]*$", tail, re.IGNORECASE):
+    if _CLOSING_TOKEN.search(tail):
+        return opening("idk")
+    if len(sentences) < 2:
         return None
-    last = re.sub(r"^.*[,;-] ?(?:so|thus|therefore|hence),? ", "", sentences[-1], count=1)
-    found = opening(undress(last))
+    found = opening(undress(sentences[-1]))
     if found is None or not found.bare:
         return None
     return found if found.kind == "idk" and not found.weak else None
@@ -197,7 +203,10 @@ def _commitment(visible: str, cut: bool) -> Committed | None:
         return Committed(_show(last), last.by != "line" or last.closed)
     if cut:
         return None
-    answer = guessed(text[: 2 * _EXTRACTED]) if opening_hedge(text) else None
+    answer = None
+    if opening_hedge(text):
+        conceded = _CONCEDING.match(text)
+        answer = guessed(text[: 2 * _EXTRACTED]) or (text[conceded.end() :].strip() if conceded else None)
     return Committed(answer if answer is not None else visible.strip(), answer is not None)
 
 

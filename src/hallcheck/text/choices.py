@@ -17,16 +17,18 @@ from hallcheck.text.commitments import Statement, statements, window
 from hallcheck.text.dressing import trim, undress
 from hallcheck.text.normalize import canonical, fold
 
+_CANDIDATES = 20
 MANY = -1
 """Several options, or one that does not exist."""
 
+_SEPARATOR = re.compile(r"[\s)\]*\"']{0,6}[.,:;)]{0,2}[*]{0,2}(?:\s*-+(?=\s))?[\s*\"']{0,6}")
 _NOT_LETTER = r"(?![A-Za-z0-9À-ɏ'_])"
 _CLOSE = r"[)\]}>\"'*_`$]*"
 _LETTER = re.compile(
-    rf"[\s\"'(\[{{<*_`$]{{0,8}}(?:(?:a|o|la|el|le|il|die|der|das|de|het|letra|lettre|lettera|buchstabe|opção|opción|optie|opzione|opcja|вариант|буква)\s{{1,3}}){{0,2}}(?=\S)[\"'(*]{{0,4}}(?:\\(?:boxed|text|textbf|mathrm|mathbf)\s{{0,3}}\{{\s{{0,3}}){{0,3}}(?:(?:the |my )?(?:option|choice|letter|answer)s?\b[\s:]{{0,4}})?[\s\"'(\[{{<*_`$]{{0,8}}(?P<l>[A-Za-z]){_NOT_LETTER}{_CLOSE}",
+    rf"[\s\"'(\[{{<*_`$]{{0,8}}(?:(?:a|o|la|el|le|il|die|der|das|de|het|letra|lettre|lettera|buchstabe|opção|opción|optie|opzione|opcja|вариант|буква)\s{{1,3}}){{0,2}}(?=\S)[\"'(*]{{0,4}}(?:\\(?:boxed|text|textbf|mathrm|mathbf)\s{{0,3}}\{{\s{{0,3}}){{0,3}}(?:(?:the |my )?(?:option|choice|letter|answer|antwort|opción|opção|opcion|opzione|optie|opcja|alternativa|letra|lettre|lettera|réponse|respuesta|risposta|resposta|antwoord|odpowiedź|вариант|ответ|cevap)s?\b[\s:]{{0,4}})?[\s\"'(\[{{<*_`$]{{0,8}}(?P<l>[A-Za-z]){_NOT_LETTER}{_CLOSE}",
     re.IGNORECASE,
 )
-_EASTERN = re.compile(r"^(?:我(?:会)?|私は|저는)?\s*(?:选项|選項|选择|選擇|选|選|보기|선택지)?\s*([A-Za-z])\s*(?:选项|選項|项|項|입니다|이다|예요|이에요|번|です|だ|を選びます)?[.!]?$")
+_EASTERN = re.compile(r"^(?:我(?:会)?|私は|저는)?\s*(?:选择肢|選択肢|选项|選項|选择|選擇|选|選|보기|선택지)?\s*[\"'(]?([A-Za-z])[\"')]?\s*(?:が正解(?:です)?|が答えです|是正确(?:的|答案)|是正確(?:的|答案)|[이가] 정답입니다|选项|選項|项|項|입니다|이다|예요|이에요|번|です|だ|を選びます)?[.!]?$")
 _ALSO = re.compile(
     r"\s*(?:,|/|&|\+|;|\bor\b|\band\b|\band/or\b|\boder\b|\bund\b|\bou\b|\bet\b|\bo\b|\by\b|\be\b|\bof\b|\ben\b|\blub\b|\bили\b|\bи\b|或|和|또는|と)+\s*(?:(?:or|and|maybe|possibly|perhaps|else)\s+)*(?:option |choice )?[\"'(*]*[A-Za-z]"
     + _NOT_LETTER
@@ -35,16 +37,18 @@ _BOTH = re.compile(r"\s*(?:either|both|neither|between|all|not|isn't|n't|none)\b
 _NOT_THAT = re.compile(r"[,;(]?\s*(?:and |but )?(?:not|rather than|instead of|over|as opposed to)\b.*$", re.IGNORECASE | re.DOTALL)
 _PLAIN_AFTER = re.compile(r"\s*(?:$|[.,;:!?)\n=-]|(?:because|since|as|for|which|due|with|is|and|given|, )\b)", re.IGNORECASE)
 _ENUMERATION = re.compile(r"(?:^|[\s(])\(?([A-Z])[.):](?=\s)")
+_JOINED = re.compile(r"\b(?:or|and)\s+(?:option )?([A-Z])(?![A-Za-z0-9'])(.{0,80})")
 _TEXT_LETTER = re.compile(r"^(.{1,500}?)\s*[(\[]\s*(?:option |choice )?([A-Za-z])\s*[)\]][.!]?$", re.DOTALL | re.IGNORECASE)
 _OPTION_IS = re.compile(
     r"(?<![A-Za-z0-9'])(?P<open>(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer|[Ll]etter)\s+)?[\"'(*\[]{0,3})(?P<l>[A-Z])(?![A-Za-z0-9'])[\])\"'*.:]{0,3}(?P<text>[^.\n]{0,80}?)\s(?:is|would be|must be|seems|looks|appears to be)\s+(?:(?:the|my|most|only|likely|clearly|definitely|indeed|probably|therefore|thus)\s+)*(?:correct|right|best|true|answer|accurate|choice|one\b)"
 )
+_IT_IS_LAST = re.compile(r"[\"'(]*([A-Z])[\"')]* it is\b")
 _I_CHOOSE = re.compile(
-    r"\bI(?:'ll|'d|'m| will| would| am| have to| must| can)?(?: (?:have|like) to)?\s+(?:therefore |thus |still |just )?(?:choose|chose|pick|select|go(?:ing)? (?:with|for)|opt for|vote for|guess|think|believe|say|answer|lean(?:ing)? (?:towards?|to)|settle on|suspect)(?: that)?(?: it(?:'s| is| must be| would be))?\s*(?:the answer is |on |for )?[:]?",
+    r"\b(?:I|let's|let us|let me|we)(?:'ll|'d|'m| will| would| am| have to| must| can)?(?: (?:have|like) to)?\s+(?:therefore |thus |still |just )?(?:choose|chose|pick|select|go(?:ing)? (?:with|for)|opt for|vote for|guess|think|believe|say|answer|lean(?:ing)? (?:towards?|to)|settle on|suspect)(?: that)?(?: it(?:'s| is| must be| would be))?\s*(?:the answer is |on |for )?[:]?",
     re.IGNORECASE,
 )
 _IT_IS = re.compile(r"(?:^|[.!?,;:\n-]\s*|\b(?:so|but|and|then|probably|therefore|think|guess|believe)\s+)(?:it|that)(?:'s| is| must be| has to be| should be| would be)\b", re.IGNORECASE)
-_FINALLY = re.compile(r"(?:\b(?:so|therefore|thus|hence|conclusion|final|selected|ans|pick|choose|probably|maybe|perhaps|guess(?: is)?)\b[,:]?|->|=>|→|⇒|∴)\s*", re.IGNORECASE)
+_FINALLY = re.compile(r"(?:\b(?:so|therefore|thus|hence|conclusion|final|selected|ans|pick|choose|probably|maybe|perhaps|definitely|clearly|certainly|obviously|surely|likely|but|correct(?=:)|cevap|letter(?: is)?|guess(?: is)?)\b[,:]?|->|=>|→|⇒|∴)\s*", re.IGNORECASE)
 _REVISES = re.compile(r"\b(?:wait|no|actually|correction|sorry|rather|scratch that)[,.:;-]+\s*(?:(?:no|wait|actually|it(?:'s| is)|I mean|make (?:it|that)|make that)[,.:]{0,3}\s+){0,3}", re.IGNORECASE)
 
 
@@ -61,7 +65,12 @@ def _own_text(value: str, options: tuple[str, ...], prefer: frozenset[int]) -> i
         if form and form in texts:
             same = [i for i, text in enumerate(texts) if text == form]
             return next((i for i in same if i in prefer), same[0])
-    hits = [i for i, option in enumerate(options) if matches(value, golds((option,)))] if len(value) <= 500 else []
+    # An option that is one letter is only itself: "I think it is C" names the letter.
+    hits = [
+        i
+        for i, option in enumerate(options)
+        if len(value) <= 500 and not (len(texts[i]) == 1 and texts[i].isalpha()) and matches(value, golds((option,)))
+    ]
     if len({texts[i] for i in hits}) > 1:
         return MANY
     return next((i for i in hits if i in prefer), hits[0]) if hits else None
@@ -88,9 +97,12 @@ def _leading_text(value: str, options: tuple[str, ...]) -> int | None:
 
 def _after_letter(index: int, rest: str, options: tuple[str, ...]) -> int:
     """What a letter followed by `rest` commits to: the letter, unless another option follows."""
+    line = _SEPARATOR.sub("", rest, count=1)
+    if _texts(options)[index] in (bare(line), bare(undress(line)), bare(line.split("\n", 1)[0])):
+        return index
     if _ALSO.match(rest):
         return MANY
-    line = rest.lstrip(" .,:;)-*\"'(").split("\n", 1)[0]
+    line = line.split("\n", 1)[0]
     other = _leading_text(line, options) if line else None
     own = _texts(options)[index]
     if other is not None and (other == MANY or _texts(options)[other] != own):
@@ -98,6 +110,11 @@ def _after_letter(index: int, rest: str, options: tuple[str, ...]) -> int:
         if other == MANY and own and named.startswith(own):
             return index if _NOT_THAT.search(line) else MANY
         return MANY
+    for m in _JOINED.finditer(rest[:500]):
+        i = ord(m[1]) - 65
+        after = canonical(m[2]).lstrip(" .):")
+        if i < len(options) and (not after or not after[0].isalnum() or after.startswith(_texts(options)[i] or "\0")):
+            return MANY
     others = {m[1] for m in _ENUMERATION.finditer(rest[:2000]) if ord(m[1]) - 65 < len(options)}
     return MANY if others - {chr(65 + index)} else index
 
@@ -115,17 +132,17 @@ def _value(value: str, options: tuple[str, ...], prefer: frozenset[int], *, alon
     if own is None and not alone and (first := re.split(r"(?<=[.!?])\s", value, maxsplit=1)[0]) != value:
         own = _own_text(first, options, prefer)
     m = _LETTER.match(value)
-    if m is None or own is not None:
-        if own is not None and own != MANY and m is not None and not trim(value[m.end() :]).strip():
+    if own is not None:
+        if own != MANY and m is not None and not trim(value[m.end() :]).strip():
             index = ord(m["l"].upper()) - 65
             return index if index < len(options) else own
-        if own is not None:
-            return own
-        if (t := _TEXT_LETTER.match(value[:600])) is not None:
-            named, index = _own_text(t[1], options, prefer), ord(t[2].upper()) - 65
-            if named is not None:
-                agree = index < len(options) and named != MANY and _texts(options)[named] == _texts(options)[index]
-                return index if agree else MANY
+        return own
+    if (t := _TEXT_LETTER.match(value[:600])) is not None:
+        named, index = _own_text(t[1], options, prefer), ord(t[2].upper()) - 65
+        if named is not None:
+            agree = index < len(options) and named != MANY and _texts(options)[named] == _texts(options)[index]
+            return index if agree else MANY
+    if m is None:
         if _BOTH.match(value):
             return MANY if re.match(r"\s*(?:either|both|between|all)\b", value, re.IGNORECASE) else None
         return _leading_text(value, options) if not alone or _NOT_THAT.search(value) else None
@@ -142,14 +159,14 @@ def _is_letter(letter: str, prefix: str, rest: str, index: int, options: tuple[s
     """Whether a leading letter is one, not an article, a pronoun, an initial or the first of other words."""
     if not rest.strip(" .!?:;,)]}\"'*`$"):
         return True
-    named = index < len(options) and canonical(rest.lstrip(" .,:;)-*\"'(")).startswith(_texts(options)[index] or "\0")
+    named = index < len(options) and canonical(_SEPARATOR.sub("", rest, count=1)).startswith(_texts(options)[index] or "\0")
     if named:
         return True
     marked = prefix.rstrip()[-1:] in ")]}*" or rest[:1] in ".):]},;\n=-" or "option" in prefix.casefold()
     if letter.islower() and not marked:
         return False
     if letter in "Aa" or letter == "I" or alone:
-        if rest[:1] == "." and re.match(r"\. ?[A-Z]\.", rest):
+        if rest[:1] == "." and re.match(r"\. ?[A-Z](?:\.|$)", rest):
             return False
         return marked or bool(_ALSO.match(rest)) or bool(re.match(r"\s*(?:because|since|-|--|=|\n)", rest)) or (
             bool(_NOT_THAT.match(rest))
@@ -160,19 +177,22 @@ def _is_letter(letter: str, prefix: str, rest: str, index: int, options: tuple[s
 def _spoken(text: str, options: tuple[str, ...]) -> list[tuple[int, int, bool]]:
     """(position, option, complete) of commitments in running text other than labels: "B is correct", "I choose B"."""
     found: list[tuple[int, int, bool]] = []
+    if (m := _IT_IS_LAST.match(text)) is not None and ord(m[1]) - 65 < len(options):
+        found.append((0, ord(m[1]) - 65, True))
     for m in _OPTION_IS.finditer(text):
         index = ord(m["l"]) - 65
-        if "\n" in m["text"] or (m["text"].strip() and not m["open"] and _leading_text(m["text"].strip(" )-:"), options) is None):
+        if index >= len(options) or "\n" in m["text"] or (m["text"].strip() and not m["open"] and _leading_text(m["text"].strip(" )-:"), options) is None):
             continue
-        found.append((m.start(), index if index < len(options) else MANY, True))
+        found.append((m.start(), index, True))
     for pattern in (_I_CHOOSE, _IT_IS, _FINALLY, _REVISES):
-        for m in pattern.finditer(text):
+        # Only the last commitment counts, so the last few candidates do.
+        for m in list(pattern.finditer(text))[-_CANDIDATES:]:
             end = text.find("\n", m.end())
             value = text[m.end() : end if end >= 0 else len(text)].strip()
             named = _value(value, options, frozenset(), alone=False)
             strict = pattern in (_FINALLY, _REVISES)
             if named is not None and (not strict or len(trim(value)) <= 3 or named == MANY or _own_text(value, options, frozenset()) == named):
-                if strict and named == MANY and not _ALSO.search(value[:8]):
+                if strict and named == MANY and not _ALSO.search(value[:20]):
                     continue
                 found.append((m.start(), named, end >= 0 or value.endswith((".", "!"))))
     return found
@@ -225,20 +245,36 @@ def committed_option(
         if named is not None and named != MANY and cut and not _finished(whole, text, named, options):
             named = None
         if named is not None:
+            if named != MANY and _exactly(whole, named, options):
+                return named
             later = [s for s in statements(text) if s.by in ("revision", "label")] if len(whole) > 20 else []
             if not later and not (len(whole) > 20 and _REVISES.search(whole)):
                 return None if named == MANY else named
     found = _lines(text, options, prefer, cut)
     plain = text.replace("**", "")
-    for s in statements(text):
+    for s in statements(text)[-_CANDIDATES:]:
         named = _from_statement(s, options, prefer, cut)
         if named is not None:
             found.append((s.start, named))
     found += [(start, named) for start, named, complete in _spoken(plain, options) if complete or not cut]
     if not found:
         return None
-    last = max(found, key=lambda f: f[0])
+    last = found[0]
+    for start, named in sorted(found):
+        if last[1] == MANY and 0 < start - last[0] < 40 and not re.search(r"[.!?\n;]", text[last[0] : start]):
+            # "maybe A, maybe B": the second is a part of the first.
+            continue
+        last = (start, named)
     return None if last[1] == MANY else last[1]
+
+
+def _exactly(whole: str, named: int, options: tuple[str, ...]) -> bool:
+    """Whether a reply is an option's text, with or without its letter, and nothing else."""
+    text = _texts(options)[named]
+    if text in (bare(whole), bare(undress(whole))):
+        return True
+    m = _LETTER.match(whole)
+    return m is not None and bare(undress(_SEPARATOR.sub("", whole[m.end() :], count=1))) == bare(undress(text))
 
 
 def _finished(whole: str, text: str, named: int, options: tuple[str, ...]) -> bool:

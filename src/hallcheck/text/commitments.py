@@ -28,10 +28,10 @@ _OTHER_LINK = r"(?:\s*(?:[:=]|\b(?:ist|lautet|wäre|est|serait|es|sería|è|e'|�
 _MARK = r"[\s*_\"'(]*"
 
 _STATED = re.compile(
-    rf"(?<![\w'-])(?:(?:my|the|your|our|so|a)\s+)?{_ADJECTIVE}{_NOUN}\b(?:\s+(?:to (?:the|this|your|that) (?:question|problem|prompt)|here|to this|overall|letter))?[*_\"']{{0,3}}\s{{0,2}}"
-    rf"(?:[:=]|->|=>|-(?=\s)|\b(?:is|was|would be|should be|must be|will be|has to be|is therefore|is thus|is indeed|is most likely|is probably|is likely|remains)\b[:\s]?)[*_]{{0,3}}"
+    rf"(?<![\w'\"-])(?:(?:my|the|your|our|so|a)\s+)?{_ADJECTIVE}{_NOUN}\b(?:\s+(?:to (?:the|this|your|that) (?:question|problem|prompt)|here|to this|overall|letter))?[*_\"']{{0,3}}\s{{0,2}}"
+    rf"(?:[:=]|->|=>|-(?=\s)|(?<=ans)\.(?=\s)|'s(?=\s)|\b(?:is|was|would be|should be|must be|will be|has to be|is therefore|is thus|is indeed|is most likely|is probably|is likely|remains)\b[:\s]?)[*_]{{0,3}}"
     rf"|(?<![A-Za-zÀ-ɏа-яА-Я]){_OTHER_NOUN}{_OTHER_ADJECTIVE}[*_\"']{{0,3}}{_OTHER_LINK}\s*[:]?[*_]{{0,3}}"
-    r"|(?:\b(?:therefore|thus|hence|in conclusion|in short)\b,?\s+(?:it(?:'s| is| must be) |the \w+ is )?|####\s)",
+    r"|\b(?:richtig|korrekt) ist[:\s]|(?:\b(?:therefore|thus|hence|in conclusion|in short)\b,?\s+(?:it(?:'s| is| must be) |the \w+ is )?|####\s)",
     re.IGNORECASE,
 )
 _REVISED = re.compile(
@@ -68,7 +68,7 @@ def window(text: str) -> str:
 
 
 def _boxes(text: str) -> Iterator[Statement]:
-    for m in _BOX.finditer(text):
+    for m in list(_BOX.finditer(text))[-20:]:
         depth, i = 1, m.end()
         end = min(len(text), i + 500)
         while i < end and depth:
@@ -129,7 +129,7 @@ def statements(text: str) -> list[Statement]:
             Statement(m.start(), json_answer("{" + m[0] + "}") or m[1] or m[2] or "", True, "json")
             for m in _KEYED.finditer(text)
         ]
-    if "\n" in text.strip():
+    if "\n" in text.strip() and not found:
         found += _lines(text)
     found.sort(key=lambda s: s.start)
     return found
