@@ -7,8 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from hallcheck.errors import HallcheckError
 from hallcheck.providers.local import find_model
+
+from hallcheck.errors import HallcheckError
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "examples" / "recorded-smollm2.jsonl"
@@ -30,7 +31,17 @@ def main() -> int:
             ),
             (
                 "the same questions once, decided by the model's own token probabilities",
-                [*fixed, *live, "--method", "logprob", "--thresholds", "0.5", "0.9", "--out", str(out / "local-logprob")],
+                [
+                    *fixed,
+                    *live,
+                    "--method",
+                    "logprob",
+                    "--thresholds",
+                    "0.5",
+                    "0.9",
+                    "--out",
+                    str(out / "local-logprob"),
+                ],
             ),
         ]
     commands.append(

@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -71,12 +72,15 @@ async def run_queue(
     elements = iter(work)
     workers = [asyncio.create_task(_worker(elements, handle, stop)) for _ in range(concurrency)]
     stopped = asyncio.create_task(stop.wait())
+    first: BaseException | None = None
     try:
         pending: set[asyncio.Task[None]] = set(workers)
         while pending and not stop:
             done, pending = await asyncio.wait({*pending, stopped}, return_when=asyncio.FIRST_COMPLETED)
             pending.discard(stopped)
-            if any(task.exception() for task in done if task is not stopped):
+            for task in done - {stopped}:
+                first = first or task.exception()
+            if first:
                 stop.set("error")
         if pending:
             _, late = await asyncio.wait(pending, timeout=grace_s)
@@ -87,9 +91,10 @@ async def run_queue(
         raise
     finally:
         await _cancel([stopped])
-    for task in workers:
-        if not task.cancelled() and (error := task.exception()):
-            raise error
+    # Every exception is looked at: asyncio would print those that nobody asked for.
+    errors = [error for task in workers if not task.cancelled() and (error := task.exception())]
+    if first or errors:
+        raise first or errors[0]
 
 
 async def _worker(elements: Iterator[T], handle: Callable[[T], Awaitable[None]], stop: Stop) -> None:
@@ -142,7 +147,27 @@ def run_sync(main: Coroutine[Any, Any, R]) -> R:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(main)
+    return _run_in_thread(main)
+
+
+def _run_in_thread(main: Coroutine[Any, Any, R]) -> R:
+    """Run `main` in a loop of its own in another thread; an interrupt of the waiting thread cancels it."""
     from concurrent.futures import ThreadPoolExecutor
 
+    ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
+
+    async def run() -> R:
+        task = asyncio.current_task()
+        assert task
+        ready.set_result((asyncio.get_running_loop(), task))
+        return await main
+
     with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, main).result()
+        running = pool.submit(asyncio.run, run())
+        try:
+            return running.result()
+        except KeyboardInterrupt:
+            loop, task = ready.result()
+            with contextlib.suppress(RuntimeError):  # it ended in this moment
+                loop.call_soon_threadsafe(task.cancel)
+            raise

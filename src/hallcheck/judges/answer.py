@@ -24,9 +24,10 @@ from functools import lru_cache
 
 from hallcheck.text.abstention import dangling, word
 from hallcheck.text.answers import Golds, bare, commitment, golds, matches, shown
-from hallcheck.text.choices import MANY, committed_option, option_of
+from hallcheck.text.choices import committed_option, option_of
 from hallcheck.text.normalize import canonical, fold, strip_reasoning
 from hallcheck.text.numbers import number, same_number
+from hallcheck.text.options import MANY
 from hallcheck.text.premise import rejects_options, rejects_premise
 from hallcheck.types import Outcome, Verdict
 
@@ -118,7 +119,9 @@ def _quick_free(output: str, answers: tuple[str, ...]) -> Verdict | None:
     return verdict("wrong", "", text)
 
 
-_FOREIGN_WORDS = frozenset({"boh", "weetniet", "unbekannt", "desconocido", "desconocida", "inconnu", "inconnue", "onbekend"}) | {
+_FOREIGN_WORDS = frozenset(
+    {"boh", "weetniet", "unbekannt", "desconocido", "desconocida", "inconnu", "inconnue", "onbekend"}
+) | {
     *("sconosciuto", "sconosciuta", "desconhecido", "desconhecida", "nieznane", "nieznany", "nieznana", "bilmiyorum"),
     *("sijui", "nescio", "ignoro", "desconozco", "desconheco"),
 }
@@ -129,10 +132,14 @@ def _quick_letter(output: str, answers: tuple[str, ...], choices: Sequence[str])
     text = output.strip().rstrip(".")
     if (found := word(text.lower())) is not None:
         return verdict("abstained", found.kind, None, CHOICE) if not found.weak else None
-    if len(text) != 1 or not text.isascii() or not text.isalpha() or not answers:
+    if len(text) != 1 or not answers:
         return None
-    letter = text.upper()
-    if ord(letter) - 65 >= len(choices) or any(len(a) != 1 or not "A" <= a <= "Z" for a in answers):
+    letter = text
+    if (
+        not "A" <= letter <= "Z"
+        or ord(letter) - 65 >= len(choices)
+        or any(len(a) != 1 or not "A" <= a <= "Z" for a in answers)
+    ):
         return None
     return verdict("correct" if letter in answers else "wrong", "", letter, CHOICE)
 
@@ -184,9 +191,7 @@ def _choice(visible: str, answers: tuple[str, ...], options: tuple[str, ...], un
     return verdict("correct" if named in right else "wrong", "", letter, CHOICE)
 
 
-def _despite(
-    visible: str, rest: str, weak: bool, options: tuple[str, ...], right: frozenset[int]
-) -> int | None:
+def _despite(visible: str, rest: str, weak: bool, options: tuple[str, ...], right: frozenset[int]) -> int | None:
     """The option meant where words read as an abstention: its own text, or a letter that closes the reply."""
     named = option_of(visible, options)
     if named is not None and named != MANY and (weak or bare(visible) != bare(options[named])):

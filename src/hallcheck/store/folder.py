@@ -77,11 +77,12 @@ class RunFolder:
                 file.writelines(lines)
             temporary.replace(path)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise StoreError(
                 f"cannot write {str(path)!r}: {error.strerror or error}",
                 hint="free the disk or the folder, then run the same command again: no reply is lost",
             ) from None
+        finally:
+            temporary.unlink(missing_ok=True)
         return path
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:

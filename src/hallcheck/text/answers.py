@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hallcheck.text.abstention import Abstention, abstention, guessed, opening
@@ -20,23 +20,34 @@ from hallcheck.text.numbers import Number, number, same_number
 
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)")
 _LEAD = re.compile(
-    r"(?:(?:i (?:would |'d |do |still )?(?:think|believe|guess|say|suspect|suppose)|i'd say)(?: that)?|i(?:'m| am) (?:fairly |pretty |quite |very |reasonably |almost |absolutely )?(?:sure|confident|certain)(?: that)?|if i (?:had|have|must|were) to (?:guess|answer|choose|pick)[,:]?(?: (?:i'd|i would) (?:say|guess|go with))?|(?:most |very )?(?:probably|perhaps|maybe|likely|presumably|possibly)|so|therefore|thus|hence|sure[!,.]|certainly[!,.]|well,|yes,|okay,|ok,)[,:]? "
-    r"|(?:it|this|that|they|these|those|he|she|there)(?:'s|'re| is| was| are| were| would be| must be| should be| might be| may be| could be)(?: (?:most likely|probably|likely|called|known as|named))? "
-    r"|(?:so )?(?:(?:my|the|your) )?(?:(?:final|correct|right|best|most likely|short) ){0,2}(?:answer|guess|solution|result|response)(?: to (?:the|this) question)?(?: is| would be| was|:| =)+(?:(?: most)? likely| probably)?:? "
+    r"(?:(?:i (?:would |'d |do |still )?(?:think|believe|guess|say|suspect|suppose)|i'd say)(?: that)?|i(?:'m|"
+    r" am) (?:fairly |pretty |quite |very |reasonably |almost |absolutely )?(?:sure|confident|certain)(?:"
+    r" that)?|if i (?:had|have|must|were) to (?:guess|answer|choose|pick)[,:]?(?: (?:i'd|i would) (?:say|guess"
+    r"|go with))?|(?:most |very )?(?:probably|perhaps|maybe|likely|presumably|possibly)|so|therefore|thus|hence"
+    r"|sure[!,.]|certainly[!,.]|well,|yes,|okay,|ok,)[,:]? "
+    r"|(?:it|this|that|they|these|those|he|she|there)(?:'s|'re| is| was| are| were| would be| must be| should"
+    r" be| might be| may be| could be)(?: (?:most likely|probably|likely|called|known as|named))? "
+    r"|(?:so )?(?:(?:my|the|your) )?(?:(?:final|correct|right|best|most likely|short) ){0,2}(?:answer|guess"
+    r"|solution|result|response)(?: to (?:the|this) question)?(?: is| would be| was|:| =)+(?:(?: most)? likely|"
+    r" probably)?:? "
 )
 _BACKWARDS = re.compile(r"(.{1,200}) is (?:the|my) (?:final |correct |right |best )?answer")
 _REASON = re.compile(r",? (?:because|since|as it|due to|which is) ")
 _DOUBT = re.compile(
-    r"(?:[,.;(-]\s*|\s)(?:but |though |although |however,? )?(?:i(?:'m| am) (?:not|un)[^.\n]{0,60}|(?:i'm |i am )?\d{1,3} ?% (?:confident|sure|certain)|(?:not )?(?:entirely |completely |fairly |pretty )?(?:sure|certain|confident)|i (?:think|believe|guess|suppose)|probably|maybe|perhaps|most likely|possibly)\)?$"
+    r"(?:[,.;(-]\s*|\s)(?:but |though |although |however,? )?(?:i(?:'m| am) (?:not|un)[^.\n]{0,60}|(?:i'm |i am"
+    r" )?\d{1,3} ?% (?:confident|sure|certain)|(?:not )?(?:entirely |completely |fairly |pretty )?(?:sure"
+    r"|certain|confident)|i (?:think|believe|guess|suppose)|probably|maybe|perhaps|most likely|possibly)\)?$"
     r"|\s*[,;(\n]?\s*(?:confidence|probability|certainty)\s*[:=]\s*[\d.]+ ?%?\)?$"
 )
 _STOP = re.compile(r"[.!?][\"')]?(?=\s+[A-Z\"'(*]|\s*$)")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s.(])(?:[A-Za-z]|st|mr|mrs|ms|dr|jr|sr|vs|no|mt|ft|prof|gen|col|sgt|lt|rev|hon|capt|inc|ltd|co|corp|approx|ca|etc|al|fig|vol|op|ed|e\.g|i\.e|u\.s|u\.k|ph\.d|a\.d|b\.c)$",
+    r"(?:^|[\s.(])(?:[A-Za-z]|st|mr|mrs|ms|dr|jr|sr|vs|no|mt|ft|prof|gen|col|sgt|lt|rev|hon|capt|inc|ltd|co"
+    r"|corp|approx|ca|etc|al|fig|vol|op|ed|e\.g|i\.e|u\.s|u\.k|ph\.d|a\.d|b\.c)$",
     re.IGNORECASE,
 )
 _CLOSING_TOKEN = re.compile(
-    r"[,;:.-]\s*(?:(?:so|thus|therefore|hence),? )?(?:(?:i(?:'ll| will| must| have to)? (?:answer|say|respond|reply)(?: with)?|(?:my|the) answer is):? )?idk[.!]*$",
+    r"[,;:.-]\s*(?:(?:so|thus|therefore|hence),? )?(?:(?:i(?:'ll| will| must| have to)? (?:answer|say|respond"
+    r"|reply)(?: with)?|(?:my|the) answer is):? )?idk[.!]*$",
     re.IGNORECASE,
 )
 _CONCEDING = re.compile(r"\s*(?:although|though|while|even though)\s+[^,\n]{1,200},\s*(?:but\s+)?", re.IGNORECASE)
@@ -86,7 +97,12 @@ def golds(answers: tuple[str, ...]) -> Golds:
         if not answer.strip():
             continue
         text = canonical(answer)
-        texts |= {text, trim(text), bare(answer), trim(canonical(undress(fold(answer))) if '"' in fold(answer) else text)}
+        texts |= {
+            text,
+            trim(text),
+            bare(answer),
+            trim(canonical(undress(fold(answer))) if '"' in fold(answer) else text),
+        }
         if not _foreign_digits(answer):
             value = number(text) or number(trim(text))
             if value is not None:
@@ -157,24 +173,26 @@ def same_answer(first: str, second: str) -> bool:
     return matches(first, golds((second,))) or matches(second, golds((first,)))
 
 
-def _end_abstains(text: str) -> Abstention | None:
-    """An abstention as the last line, or as the last sentence where it says so plainly."""
+def _end_abstains(text: str, *, stated: bool) -> Abstention | None:
+    """An abstention as the last line, or as the last sentence where it says so plainly.
+
+    `stated`: `text` begins with a stated answer, which a doubt after it does not take back.
+    """
     tail = text[-1500:].rstrip()
     head, newline, last = tail.rpartition("\n")
     if newline and head.strip():
         found = opening(undress(last.replace("**", "")))
-        return found if found is not None and (found.bare or found.token) else None
+        if found is not None and (found.token or (found.bare and (found.kind == "idk" or not stated))):
+            return found
+        tail = last
+    tail = undress(tail)
     if '"' in tail:
         return None
-    sentences = re.split(r"(?<=[.!?])\s+", tail)
     if _CLOSING_TOKEN.search(tail):
         return opening("idk")
-    if len(sentences) < 2:
-        return None
-    found = opening(undress(sentences[-1]))
-    if found is None or not found.bare:
-        return None
-    return found if found.kind == "idk" and not found.weak else None
+    sentences = re.split(r"(?<=[.!?])\s+", tail)
+    found = opening(undress(sentences[-1])) if len(sentences) > 1 else None
+    return found if found is not None and found.bare and found.kind == "idk" and not found.weak else None
 
 
 def commitment(visible: str, *, cut: bool = False) -> Committed | None:
@@ -191,13 +209,15 @@ def _commitment(visible: str, cut: bool) -> Committed | None:
     text = part = fold(window(visible))
     listed = [s for s in statements(part) if s.value.strip(" .*_\"'") and _complete(s, cut)]
     last = listed[-1] if listed else None
+    if last is not None and last.by in ("json", "tag", "box", "bold") and (inner := statements(last.value)):
+        last = replace(inner[-1], start=last.start, closed=True)
     if last is not None:
         value = undress(last.value.replace("**", ""))
-        found = opening(value) or opening(undress(_first_sentence(value)))
+        found = opening(value) or opening(undress(_first_sentence(value))) or _end_abstains(value, stated=True)
         if found is not None:
             return Committed("", True, found)
     after = part[last.start :] if last is not None else part
-    if (found := _end_abstains(after)) is not None:
+    if (found := _end_abstains(after, stated=last is not None)) is not None:
         return Committed("", True, found)
     if last is not None:
         return Committed(_show(last), last.by != "line" or last.closed)

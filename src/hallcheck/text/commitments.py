@@ -15,40 +15,62 @@ from hallcheck.text.dressing import json_answer
 HEAD, TAIL = 2000, 6000
 """Of a long reply only this much of its beginning and end is searched."""
 
-_ADJECTIVE = r"(?:(?:final|correct|right|best|most likely|likely|true|short|ultimate|overall|probable|proper|chosen|selected|exact|only|full)\s+){0,2}"
+_ADJECTIVE = (
+    r"(?:(?:final|correct|right|best|most likely|likely|true|short|ultimate|overall|probable|proper|chosen"
+    r"|selected|exact|only|full)\s+){0,2}"
+)
 _NOUN = r"(?:answer|ans|solution|response|choice|option|verdict|prediction|guess|conclusion|selection|result)"
 _OTHER_NOUN = (
-    r"(?:antwort|lösung|réponse|respuesta|opción|solución|risposta|opzione|soluzione|resposta|opção|alternativa|antwoord|optie|oplossing|odpowied[źz]|opcja"
-    r"|ответ|вариант|答案|答え|回答|正解|解答|答|选项|選項|选择|選擇|選択肢|정답|답변|답안|답|선택|الإجابة|الاجابة|الجواب|الخيار|cevap|yanıt|svar(?:et)?|vastaus|odpověď|válasz|răspuns(?:ul)?|απάντηση|відповідь|отговор|đáp án|câu trả lời|jawaban|उत्तर|תשובה|پاسخ|resposta|คำตอบ)"
+    r"(?:antwort|lösung|réponse|respuesta|opción|solución|risposta|opzione|soluzione|resposta|opção|alternativa"
+    r"|antwoord|optie|oplossing|odpowied[źz]|opcja"
+    r"|ответ|вариант|答案|答え|回答|正解|解答|答|选项|選項|选择|選擇|選択肢|정답|답변|답안|답|선택|الإجابة"
+    r"|الاجابة|الجواب|الخيار|cevap|yanıt|svar(?:et)?|vastaus|odpověď|válasz|răspuns(?:ul)?|απάντηση|відповідь"
+    r"|отговор|đáp án|câu trả lời|jawaban|उत्तर|תשובה|پاسخ|resposta|คำตอบ)"
 )
 _OTHER_ADJECTIVE = (
-    r"(?:\s+(?:correct[ao]?e?s?|correte?|corrett?[ao]|final[e]?|richtige|finale|definitiva|juiste|prawidłowa|poprawna|правильный|окончательный|верный|الصحيحة|الصحيح|النهائية|النهائي|doğru|đúng|final|yang benar|adalah))?"
+    r"(?:\s+(?:correct[ao]?e?s?|correte?|corrett?[ao]|final[e]?|richtige|finale|definitiva|juiste|prawidłowa"
+    r"|poprawna|правильный|окончательный|верный|الصحيحة|الصحيح|النهائية|النهائي|doğru|đúng|final|yang benar"
+    r"|adalah))?"
 )
-_OTHER_LINK = r"(?:\s*(?:[:=]|\b(?:ist|lautet|wäre|est|serait|es|sería|è|e'|é|is|jest|to|este|är|är|er|on|là|adalah|είναι)\b|应该?[是为選选]|應該?[是為選]|[是为為选選]|は|が|은|는|هي|هو|है)|\s+-(?=\s))"
+_OTHER_LINK = (
+    r"(?:\s*(?:[:=]|\b(?:ist|lautet|wäre|est|serait|es|sería|è|e'|é|is|jest|to|este|är|är|er|on|là|adalah"
+    r"|είναι)\b|应该?[是为選选]|應該?[是為選]|[是为為选選]|は|が|은|는|هي|هو|है)|\s+-(?=\s))"
+)
 _MARK = r"[\s*_\"'(]*"
 
 _STATED = re.compile(
-    rf"(?<![\w'\"-])(?:(?:my|the|your|our|so|a)\s+)?{_ADJECTIVE}{_NOUN}\b(?:\s+(?:to (?:the|this|your|that) (?:question|problem|prompt)|here|to this|overall|letter))?[*_\"']{{0,3}}\s{{0,2}}"
-    rf"(?:[:=]|->|=>|-(?=\s)|(?<=ans)\.(?=\s)|'s(?=\s)|\b(?:is|was|would be|should be|must be|will be|has to be|is therefore|is thus|is indeed|is most likely|is probably|is likely|remains)\b[:\s]?)[*_]{{0,3}}"
+    rf"(?<![\w'\"-])(?:(?:my|the|your|our|so|a)\s+)?{_ADJECTIVE}{_NOUN}\b(?:\s+(?:to (?:the|this|your|that)"
+    rf" (?:question|problem|prompt)|here|to this|overall|letter))?[*_\"']{{0,3}}\s{{0,2}}"
+    rf"(?:[:=]|->|=>|-(?=\s)|(?<=ans)\.(?=\s)|'s(?=\s)|\b(?:is|was|would be|should be|must be|will be|has to be"
+    rf"|is therefore|is thus|is indeed|is most likely|is probably|is likely|remains)\b[:\s]?)[*_]{{0,3}}"
     rf"|(?<![A-Za-zÀ-ɏа-яА-Я]){_OTHER_NOUN}{_OTHER_ADJECTIVE}[*_\"']{{0,3}}{_OTHER_LINK}\s*[:]?[*_]{{0,3}}"
-    r"|\b(?:richtig|korrekt) ist[:\s]|(?:\b(?:therefore|thus|hence|in conclusion|in short)\b,?\s+(?:it(?:'s| is| must be) |the \w+ is )?|####\s)",
+    r"|\b(?:richtig|korrekt) ist[:\s]|(?:\b(?:therefore|thus|hence|in conclusion|in short)\b,?\s+(?:it(?:'s| is"
+    r"| must be) |the \w+ is )?|####\s)",
     re.IGNORECASE,
 )
 _REVISED = re.compile(
-    r"(?:^|[.!?;,\n-]\s{0,4})(?:wait|hold on|no|actually|correction|scratch that|sorry|oops|hmm|on second thought|on reflection|i mean|rather)[,.:!;-]+\s*(?:(?:wait|no|actually|sorry|but)[,.:!-]{0,3}\s{1,3}){0,3}"
-    r"(?:(?:it|that|this|the (?:correct |right )?answer)(?:'s| is| was| should be| must be) |i mean |i meant |make (?:that|it) |i(?:'ll| will) (?:go with|say) |i change (?:my answer )?to )",
+    r"(?:^|[.!?;,\n-]\s{0,4})(?:wait|hold on|no|actually|correction|scratch that|sorry|oops|hmm|on second"
+    r" thought|on reflection|i mean|rather)[,.:!;-]+\s*(?:(?:wait|no|actually|sorry"
+    r"|but)[,.:!-]{0,3}\s{1,3}){0,3}"
+    r"(?:(?:it|that|this|the (?:correct |right )?answer)(?:'s| is| was| should be| must be) |i mean |i meant "
+    r"|make (?:that|it) |i(?:'ll| will) (?:go with|say) |i change (?:my answer )?to )",
     re.IGNORECASE,
 )
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _TAGGED = re.compile(r"<(answer|final_answer|final|ans)>", re.IGNORECASE)
 _KEYED = re.compile(
-    r"\"(?:final[_ ]?)?answer\"\s*:\s*(?:\"((?:[^\"\\\n]|\\.){0,500})\"|([^\s\",}\]{\[]{1,100})(?=\s*[,}\]\n]))", re.IGNORECASE
-)
-_NOTES = re.compile(
-    r"(?:explanation|reason(?:ing)?|rationale|justification|because|note|confidence|source|context|this is because|why|details?|evidence|probability|certainty)\b",
+    r"\"(?:final[_ ]?)?answer\"\s*:\s*(?:\"((?:[^\"\\\n]|\\.){0,500})\"|([^\s\",}\]{\[]{1,100})(?=\s*[,}\]\n]))",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"(?:explanation|reasoning|rationale|answer|note|step|summary|analysis|context|question|solution)s?\b", re.IGNORECASE)
+_NOTES = re.compile(
+    r"(?:explanation|reason(?:ing)?|rationale|justification|because|note|confidence|source|context|this is"
+    r" because|why|details?|evidence|probability|certainty)\b",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(
+    r"(?:explanation|reasoning|rationale|answer|note|step|summary|analysis|context|question|solution)s?\b",
+    re.IGNORECASE,
+)
 _BOLD = re.compile(r"^[ \t]*(?:\*\*|__)([^*\n]{1,300})(?:\*\*|__)[.:]?[ \t]*$", re.MULTILINE)
 
 

@@ -9,10 +9,21 @@ import json
 import re
 from collections.abc import Iterator
 
+from hallcheck.text.normalize import fold
+
 LONGEST = 2000
 """An answer longer than this is compared as it stands."""
 
-ANSWER_KEYS = ("answer", "final_answer", "finalanswer", "final answer", "answer_letter", "choice", "letter", "option")
+ANSWER_KEYS: tuple[str, ...] = (
+    "answer",
+    "final_answer",
+    "finalanswer",
+    "final answer",
+    "answer_letter",
+    "choice",
+    "letter",
+    "option",
+)
 ANSWER_KEYS += ("prediction", "result", "response", "output")
 
 _FENCE = re.compile(r"(```|~~~)[\w+-]{0,20}\s*\n?(.*?)\n?\s*\1", re.DOTALL)
@@ -91,7 +102,7 @@ def json_answer(text: str) -> str | None:
             value = lower[key]
             if isinstance(value, list) and len(value) == 1:
                 value = value[0]
-            return value if isinstance(value, str) else "" if value is None else str(value)
+            return fold(value) if isinstance(value, str) else "" if value is None else str(value)
     return None
 
 

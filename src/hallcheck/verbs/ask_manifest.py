@@ -53,7 +53,7 @@ def begin_manifest(
         "tool": f"hallcheck {__version__}",
         "verb": "ask",
         "identity": identity(config, frozen),
-        "config": {**config.identity(), "dataset": dataset.get("name", "")},
+        "config": {**config.identity(), "dataset": dataset.get("name", ""), "figures": config.figures},
         "dataset": dict(dataset),
         "provider": {"name": provider.name, "endpoint": provider.endpoint},
         "model_version": before.get("model_version"),

@@ -151,7 +151,7 @@ class Trials:
             repeat=request.repeat,
             text=result.text,
             finish=result.finish,
-            confidence=_mean_probability(result) if request.logprobs else result.confidence,
+            confidence=_confidence(request, result),
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
             thinking_tokens=usage.thinking_tokens,
@@ -196,6 +196,12 @@ def split_stated(text: str) -> tuple[str, float | None]:
 def _answer_line(text: str) -> str:
     lines = _ANSWER_LINE.findall(text)
     return lines[-1].strip() if lines else text.strip()
+
+
+def _confidence(request: Request, reply: Reply) -> float | None:
+    """Measured from the tokens where they were asked for; else what a recorded answer carries."""
+    measured = _mean_probability(reply) if request.logprobs else None
+    return reply.confidence if measured is None else measured
 
 
 def _mean_probability(reply: Reply) -> float | None:

@@ -1,0 +1,445 @@
+"""Recorded answers in place of a model: `replay/FILE.jsonl` or `replay/FILE.csv`.
+
+Columns (names in any case; others are ignored):
+- `id` and/or `question`: which item was answered. An id decides; else the question, white space collapsed.
+- `answer` (or `text`, `output`, `pred`: the first of these that is there): the raw reply. Blank is an empty reply.
+- `t`: the threshold that the prompt stated; blank = the answer holds at any t. `repeat`: which sample, from 0.
+- `method`: how it was asked; blank = any.
+- `finish` (default "stop"), `confidence` (in [0, 1]), `abstained`, `correct` (or `truthful`), `model_version`.
+- `logprobs`: a list of [token, ln p]; `usage`: an object of input_tokens, output_tokens, thinking_tokens. In CSV,
+  both are JSON texts.
+
+The whole file is checked when the provider is made. Memory then holds where each row lies, not the row.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from hallcheck.errors import BadRequest, ConfigError, DataError, ProviderError
+from hallcheck.types import Provider, Reply, Request, Retry, Usage
+
+ANSWER = ("answer", "text", "output", "pred")
+CORRECT = ("correct", "truthful")
+T_TOLERANCE = 1e-9
+_DELIMITERS = ",;\t|"
+_TRUE, _FALSE = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
+_MARK = b"\xef\xbb\xbf"
+_MAX_CELL = 10 * 1024 * 1024
+
+
+class BadCellError(ValueError):
+    """A cell that cannot be read. `column` is its name, "" where the row as a whole is meant."""
+
+    def __init__(self, column: str, message: str) -> None:
+        super().__init__(message)
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRow:
+    """One recorded answer. `id` and `question` are "", `t` and `method` None where the row does not say."""
+
+    id: str
+    question: str
+    t: float | None
+    repeat: int
+    method: str | None
+    reply: Reply
+
+
+def create(model: str, *, timeout_s: float, concurrency: int, env: Mapping[str, str]) -> ReplayProvider:  # noqa: ARG001
+    """A provider that answers from the file `model`. Raises ConfigError for another kind of file, DataError."""
+    path = Path(model).expanduser()
+    if path.suffix.lower() not in (".jsonl", ".csv"):
+        raise ConfigError(
+            f"replay reads .jsonl and .csv files, not {model!r}", hint="write replay/FILE.jsonl or replay/FILE.csv"
+        )
+    return ReplayProvider(path)
+
+
+class ReplayProvider:
+    """Answers from a file. Ask it by item (`replay`): a prompt does not say which item it came from."""
+
+    name = "replay"
+    changes: tuple[str, ...] = ()
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        index = _Index(path)
+        self.endpoint = f"file:{index.sha256[:12]}"
+        # A file with logprobs can serve the method that needs them; one without is refused before the first item.
+        self.supports = frozenset({"seed", "temperature"} | ({"logprobs"} if index.has_logprobs else set()))
+        self._index = index
+
+    def __len__(self) -> int:
+        """The number of recorded answers."""
+        return len(self._index.starts)
+
+    def __repr__(self) -> str:
+        return f"<ReplayProvider {self.path}>"
+
+    def lookup(
+        self, item_id: str, question: str, t: float | None, repeat: int = 0, *, method: str | None = None
+    ) -> Reply | None:
+        """The recorded reply, or None. A row for exactly this t (within 1e-9) goes before one for any t.
+
+        With `method`, rows of another method are left out. Raises BadRequest where several rows fit equally well,
+        DataError where the file was changed meanwhile.
+        """
+        found = self._matches(item_id, question, t, repeat, method)
+        exact = [row for row in found if row.t is not None] or found
+        exact = [row for row in exact if row.method is not None] or exact
+        if len(exact) > 1:
+            raise BadRequest(
+                f"{self.path} holds {len(exact)} answers to {_name(item_id, question)}, and nothing tells them apart",
+                hint="give the rows the ids of the items, or one method",
+            )
+        return exact[0].reply if exact else None
+
+    async def replay(
+        self, item_id: str, question: str, t: float | None, repeat: int = 0, *, method: str | None = None
+    ) -> Reply:
+        """As `lookup`, but raises BadRequest, naming the item, where nothing was recorded."""
+        reply = self.lookup(item_id, question, t, repeat, method=method)
+        if reply is None:
+            at = "" if t is None else f" at t = {t!r}"
+            sample = f", sample {repeat}" if repeat else ""
+            raise BadRequest(f"no recorded answer to {_name(item_id, question)}{at}{sample} in {self.path}")
+        return reply
+
+    async def complete(self, request: Request) -> Reply:  # noqa: ARG002
+        """Always raises: a prompt does not say which item it came from."""
+        raise ProviderError("replay needs the item, not its prompt", hint="call replay(item_id, question, t, repeat)")
+
+    def classify(self, error: BaseException) -> Retry:  # noqa: ARG002
+        """Asking a file again never helps."""
+        return Retry(kind="no")
+
+    def adapt(self, error: BaseException) -> Provider | None:  # noqa: ARG002
+        """Nothing is sent, so nothing can be left out."""
+        return None
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+    def _matches(
+        self, item_id: str, question: str, t: float | None, repeat: int, method: str | None
+    ) -> list[RecordedRow]:
+        index = self._index
+        question = _collapse(question)
+        for key, is_it in (
+            (_digest("id", item_id), lambda row: row.id == item_id),
+            (_digest("question", question), lambda row: _collapse(row.question) == question),
+        ):
+            near = (i for i in index.rows(key) if index.repeats[i] == repeat and _same_t(index.ts[i], t))
+            rows = [row for row in map(index.read, near) if is_it(row) and (not method or row.method in (None, method))]
+            if rows:
+                return rows
+        return []
+
+
+def parse_row(cells: Mapping[str, Any]) -> RecordedRow:
+    """The recorded answer in `cells` (column name in lower case -> text, or what JSON held). Pure.
+
+    Raises BadCellError, which names the column.
+    """
+    item_id, question = _text(cells, "id").strip(), _text(cells, "question").strip()
+    if not item_id and not question:
+        raise BadCellError("id", "neither an id nor a question says which item was answered")
+    answer = next((name for name in ANSWER if name in cells), None)
+    if answer is None:
+        raise BadCellError("answer", "the row has no answer")
+    correct = next((name for name in CORRECT if name in cells), "correct")
+    repeat = _number(cells, "repeat")
+    if repeat is not None and (repeat < 0 or repeat != int(repeat) or repeat >= 2**31):
+        raise BadCellError("repeat", f"must be a whole number from 0, not {cells['repeat']!r}")
+    reply = Reply(
+        text=_text(cells, answer),
+        finish=_text(cells, "finish").strip() or "stop",
+        usage=_usage(cells),
+        logprobs=_logprobs(cells),
+        model_version=_text(cells, "model_version").strip() or None,
+        correct=_boolean(cells, correct),
+        abstained=_boolean(cells, "abstained"),
+        confidence=_share(cells, "confidence"),
+    )
+    return RecordedRow(
+        id=item_id,
+        question=question,
+        t=_share(cells, "t"),
+        repeat=int(repeat or 0),
+        method=_text(cells, "method").strip() or None,
+        reply=reply,
+    )
+
+
+class _Raw(NamedTuple):
+    # A row's bytes: where they lie, on which line of the file they begin, and what they hold.
+    start: int
+    end: int
+    line: int
+    cells: Mapping[str, Any]
+
+
+class _Index:
+    """Where each row lies, by the digests of its id and of its question. Building it checks every row."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.is_csv = path.suffix.lower() == ".csv"
+        self.starts, self.ends, self.lines = array("q"), array("q"), array("q")
+        self.ts, self.repeats = array("d"), array("i")
+        self.has_logprobs = False
+        self.sha256 = ""
+        self._places: dict[int, int | list[int]] = {}
+        self._columns: list[str] = []
+        self._delimiter = ","
+        try:
+            with path.open("rb") as file:
+                self.sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+                file.seek(0)
+                self._build(file)
+        except OSError as error:
+            raise DataError(f"cannot be opened: {error.strerror or error}", path=str(path)) from error
+        if not self.starts:
+            raise DataError("the file holds no recorded answer", path=str(path))
+
+    def rows(self, key: int) -> list[int]:
+        """Numbers (from 0) of the rows under a digest."""
+        place = self._places.get(key, [])
+        return [place] if isinstance(place, int) else place
+
+    def read(self, number: int) -> RecordedRow:
+        """Row `number`, read from the file again."""
+        start, end = self.starts[number], self.ends[number]
+        try:
+            with self.path.open("rb") as file:
+                file.seek(start)
+                return parse_row(self._cells(file.read(end - start)))
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"changed while it was replayed: {error}", path=str(self.path), row=number + 1, line=self.lines[number]
+            ) from None
+
+    def _build(self, file: io.BufferedReader) -> None:
+        seen: dict[int, int] = {}
+        for number, raw in enumerate(self._raw_csv(file) if self.is_csv else self._raw_jsonl(file)):
+            try:
+                row = parse_row(raw.cells)
+            except BadCellError as error:
+                raise self._error(str(error), number, raw.line, error.column) from None
+            question = _collapse(row.question)
+            same = (
+                row.id or question,
+                bool(row.id),
+                row.method,
+                row.repeat,
+                None if row.t is None else round(row.t, 9),
+            )
+            first = seen.setdefault(_digest(*map(repr, same)), raw.line)
+            if first != raw.line:
+                at = "" if row.t is None else f" at t = {row.t!r}"
+                message = f"a second answer to {_name(row.id, question)}{at} (the first is on line {first})"
+                raise self._error(message, number, raw.line, None, "number repeated samples in a column `repeat`")
+            self.starts.append(raw.start)
+            self.ends.append(raw.end)
+            self.lines.append(raw.line)
+            self.ts.append(math.nan if row.t is None else row.t)
+            self.repeats.append(row.repeat)
+            self.has_logprobs |= row.reply.logprobs is not None
+            for kind, name in (("id", row.id), ("question", question)):
+                if name:
+                    self._place(_digest(kind, name), number)
+
+    def _place(self, key: int, number: int) -> None:
+        # Most items have one row: a bare number then, since a list of one takes three times the memory.
+        place = self._places.setdefault(key, number)
+        if isinstance(place, list):
+            place.append(number)
+        elif place != number:
+            self._places[key] = [place, number]
+
+    def _raw_jsonl(self, file: io.BufferedReader) -> Iterator[_Raw]:
+        start = number = 0
+        for line, data in enumerate(file, 1):
+            end = start + len(data)
+            if data.removeprefix(_MARK).strip():
+                try:
+                    cells = self._cells(data)
+                except ValueError as error:
+                    raise self._error(f"is no JSON object: {error}", number, line) from None
+                yield _Raw(start, end, line, cells)
+                number += 1
+            start = end
+
+    def _raw_csv(self, file: io.BufferedReader) -> Iterator[_Raw]:
+        csv.field_size_limit(max(csv.field_size_limit(), _MAX_CELL))
+        place = [0, 0]  # bytes and lines taken so far
+
+        def lines() -> Iterator[str]:
+            for data in file:
+                try:
+                    text = (data.removeprefix(_MARK) if not place[0] else data).decode()
+                except UnicodeDecodeError:
+                    raise DataError(f"line {place[1] + 1} is not UTF-8", path=str(self.path)) from None
+                place[0] += len(data)
+                place[1] += 1
+                yield text
+
+        taken = lines()
+        header = next(taken, "")
+        self._delimiter = max(_DELIMITERS, key=header.count)
+        self._columns = [name.strip().casefold() for name in next(csv.reader([header], delimiter=self._delimiter), [])]
+        self._check_header()
+        reader = csv.reader(taken, delimiter=self._delimiter, strict=True)
+        number = 0
+        while True:
+            start, line = place[0], place[1] + 1
+            try:
+                values = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise self._error(f"is no valid CSV: {error}", number, line) from None
+            if not any(map(str.strip, values)):
+                continue
+            if len(values) != len(self._columns):
+                message = f"has {len(values)} cells where the header has {len(self._columns)}"
+                raise self._error(message, number, line)
+            yield _Raw(start, place[0], line, dict(zip(self._columns, values, strict=True)))
+            number += 1
+
+    def _check_header(self) -> None:
+        columns = self._columns
+        if not {"id", "question"}.intersection(columns):
+            raise DataError("the header lacks this column", path=str(self.path), column="id", hint="or `question`")
+        if not set(ANSWER).intersection(columns):
+            hint = f"or one of: {', '.join(ANSWER[1:])}"
+            raise DataError("the header lacks this column", path=str(self.path), column="answer", hint=hint)
+        if twice := [name for name in columns if columns.count(name) > 1]:
+            raise DataError("the header has this column twice", path=str(self.path), column=twice[0])
+
+    def _cells(self, data: bytes) -> Mapping[str, Any]:
+        data = data.removeprefix(_MARK)
+        if self.is_csv:
+            reader = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=self._delimiter, strict=True)
+            return dict(zip(self._columns, next(reader, []), strict=True))
+        value = orjson.loads(data)
+        if not isinstance(value, dict):
+            raise ValueError("each line must be one {...}")
+        return {name.strip().casefold(): cell for name, cell in value.items()}
+
+    def _error(self, message: str, number: int, line: int, column: str | None = None, hint: str = "") -> DataError:
+        return DataError(message, path=str(self.path), row=number + 1, line=line, column=column or None, hint=hint)
+
+
+def _digest(*parts: str) -> int:
+    """64 bits that stand for the parts: no text is kept in memory."""
+    text = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest())
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _same_t(recorded: float, asked: float | None) -> bool:
+    return math.isnan(recorded) or (asked is not None and abs(recorded - asked) <= T_TOLERANCE)
+
+
+def _name(item_id: str, question: str) -> str:
+    short = question if len(question) <= 60 else question[:59] + "…"
+    return f"item {item_id!r}" if item_id else f"the question {short!r}"
+
+
+def _text(cells: Mapping[str, Any], column: str) -> str:
+    value = cells.get(column)
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    raise BadCellError(column, f"must be text, not {type(value).__name__}")
+
+
+def _number(cells: Mapping[str, Any], column: str) -> float | None:
+    value = cells.get(column)
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
+            raise ValueError
+        number = float(value)
+    except (TypeError, ValueError):
+        raise BadCellError(column, f"must be a number, not {value!r}") from None
+    if not math.isfinite(number):
+        raise BadCellError(column, f"must be a finite number, not {value!r}")
+    return number
+
+
+def _share(cells: Mapping[str, Any], column: str) -> float | None:
+    number = _number(cells, column)
+    if number is not None and not 0 <= number <= 1:
+        raise BadCellError(column, f"must be between 0 and 1, not {cells[column]!r}")
+    return number
+
+
+def _boolean(cells: Mapping[str, Any], column: str) -> bool | None:
+    value = cells.get(column)
+    word = str(value).strip().casefold() if isinstance(value, (str, bool, int, float)) else value
+    if word is None or word == "":
+        return None
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise BadCellError(column, f"must be true or false (or 1, 0, yes, no), not {value!r}")
+
+
+def _json(cells: Mapping[str, Any], column: str) -> Any:
+    value = cells.get(column)
+    if not isinstance(value, str):
+        return value
+    try:
+        return orjson.loads(value) if value.strip() else None
+    except ValueError as error:
+        raise BadCellError(column, f"is no valid JSON: {error}") from None
+
+
+def _usage(cells: Mapping[str, Any]) -> Usage:
+    value = _json(cells, "usage")
+    if value is None:
+        return Usage()
+    if not isinstance(value, dict):
+        raise BadCellError("usage", "must be an object of token counts")
+    counts = {name: value.get(name) for name in Usage.__slots__}
+    if wrong := [name for name, n in counts.items() if n is not None and (type(n) is not int or n < 0)]:
+        raise BadCellError("usage", f"{wrong[0]} must be a whole number from 0, not {counts[wrong[0]]!r}")
+    return Usage(**counts)
+
+
+def _logprobs(cells: Mapping[str, Any]) -> tuple[tuple[str, float], ...] | None:
+    value = _json(cells, "logprobs")
+    if value is None:
+        return None
+    message = "must be a list of [token, natural log of its probability], each log 0 or less"
+    if not isinstance(value, list):
+        raise BadCellError("logprobs", message)
+    pairs = []
+    for pair in value:
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise BadCellError("logprobs", message)
+        if type(pair[1]) not in (int, float) or pair[1] > 0:
+            raise BadCellError("logprobs", message)
+        pairs.append((pair[0], float(pair[1])))
+    return tuple(pairs)
