@@ -78,8 +78,9 @@ async def run_queue(
         while pending and not stop:
             done, pending = await asyncio.wait({*pending, stopped}, return_when=asyncio.FIRST_COMPLETED)
             pending.discard(stopped)
-            for task in done - {stopped}:
-                first = first or task.exception()
+            for task in workers:
+                if task in done:
+                    first = first or task.exception()
             if first:
                 stop.set("error")
         if pending:

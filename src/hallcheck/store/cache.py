@@ -68,8 +68,11 @@ class ReplyCache:
             raise
 
     def get(self, key: str) -> Reply | None:
-        """The stored reply, or None."""
-        row = self._db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+        """The stored reply, or None. Raises StoreError when the file cannot be read."""
+        try:
+            row = self._db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot read the cache {str(self.path)!r}: {error}", hint="remove the file") from None
         if row is None:
             return None
         fields = orjson.loads(row[0])

@@ -7,6 +7,7 @@ run.jsonl     the journal: one line a reply      appended, see journal.py
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -60,6 +61,14 @@ class RunFolder:
         """Whether a run was begun here."""
         return (self.path / MANIFEST).exists()
 
+    @property
+    def has_replies(self) -> bool:
+        """Whether anything was paid for: a run that failed at its first request binds nobody."""
+        try:
+            return (self.path / JOURNAL).stat().st_size > 0
+        except FileNotFoundError:
+            return False
+
     def read_manifest(self) -> dict[str, Any]:
         """The manifest. Raises StoreError if it cannot be read."""
         return read_manifest(self.path)
@@ -75,6 +84,8 @@ class RunFolder:
         try:
             with temporary.open("wb") as file:
                 file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
             temporary.replace(path)
         except OSError as error:
             raise StoreError(
@@ -116,9 +127,18 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def move_aside(path: Path) -> Path | None:
-    """Rename an existing folder to NAME.old-TIME; returns its new path, or None if there was nothing."""
-    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+    """Rename the folder of an earlier run to NAME.old-TIME; returns its new path, or None if there was no run.
+
+    A folder that holds other things only is left alone.
+    """
+    if path.is_dir() and not any((path / name).exists() for name in (MANIFEST, *_RESULTS)):
         return None
+    if not path.exists():
+        return None
+    if Path.cwd().is_relative_to(path.resolve()):
+        raise StoreError(
+            f"{str(path)!r} is the current folder: it cannot be moved aside", hint="give another folder with --out"
+        )
     try:
         with (path / LOCK).open("ab") as lock:
             if not _try_lock(lock):

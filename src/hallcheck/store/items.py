@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,8 @@ def freeze_items(items: Iterable[Item], path: Path | None) -> FrozenItems:
             has_groups = has_groups or item.group is not None
             n += 1
         if out and path and temporary:
+            out.flush()
+            os.fsync(out.fileno())
             out.close()
             temporary.replace(path)
     except OSError as error:

@@ -49,7 +49,7 @@ class Journal:
 
     def append(self, record: AskRecord) -> int:
         """Write one record. Raises StoreError when the disk is full or gone; what was written before is kept."""
-        line = orjson.dumps(_printable(record), option=orjson.OPT_APPEND_NEWLINE)
+        line = _encode(record)
         offset = self._end
         try:
             written = os.write(self._fd, line)
@@ -66,10 +66,16 @@ class Journal:
         return offset
 
     def sync(self) -> None:
-        """Bring what was appended to the disk."""
+        """Bring what was appended to the disk. Raises StoreError."""
         if self._dirty:
             self._dirty = False
-            os.fsync(self._fd)
+            try:
+                os.fsync(self._fd)
+            except OSError as error:
+                raise StoreError(
+                    f"cannot bring {str(self.path)!r} to the disk: {error.strerror or error}",
+                    hint="check the disk, then run the same command again: what was lost is asked again",
+                ) from None
 
     def close(self) -> None:
         """Sync and close."""
@@ -123,8 +129,14 @@ class JournalReader:
 
 
 def decode_record(row: dict[str, Any]) -> AskRecord:
-    """The record of one parsed line."""
-    return AskRecord(**row)
+    """The record of one parsed line. Raises StoreError if it is none."""
+    try:
+        return AskRecord(**row)
+    except TypeError as error:
+        raise StoreError(
+            f"a record of the run is not of this version: {error}",
+            hint="--fresh moves the folder aside and starts anew",
+        ) from None
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
@@ -137,14 +149,16 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row, dict) and "slot" in row else None
 
 
-def _printable(record: AskRecord) -> Any:
-    """The record, with lone surrogates replaced: JSON is UTF-8."""
+def _encode(record: AskRecord) -> bytes:
     try:
-        record.text.encode("utf-8")
-        return record
-    except UnicodeEncodeError:
-        import dataclasses
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        # Lone surrogates: JSON is UTF-8, which cannot carry them.
+        row = {name: _well_formed(getattr(record, name)) for name in record.__slots__}
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
-        clean = record.text.encode("utf-8", "replace").decode("utf-8")
-        extracted = record.extracted and record.extracted.encode("utf-8", "replace").decode("utf-8")
-        return dataclasses.replace(record, text=clean, extracted=extracted)
+
+def _well_formed(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

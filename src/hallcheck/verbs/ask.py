@@ -10,13 +10,13 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from hallcheck import registry
 from hallcheck.calling import CallCounts, Caller, RetryPolicy
-from hallcheck.config import AskConfig
+from hallcheck.config import AskConfig, check_thresholds
 from hallcheck.engine import Stop, Stopped, interrupts, run_queue, run_sync
 from hallcheck.errors import ConfigError, HallcheckError
 from hallcheck.limiter import Limiter
@@ -135,14 +135,17 @@ def ask(
     the same call with the same folder resumes. `settings`: fields of AskConfig, such as `method`, `judge`, `shots`.
     Works where an event loop is running (a notebook). Raises HallcheckError.
     """
-    folder = str(out) if out is not None else tempfile.mkdtemp(prefix="hallcheck-")
-    try:
-        config = AskConfig(model=model, thresholds=tuple(thresholds), out=folder, **settings)
-    except TypeError as error:
-        raise ConfigError(f"unknown setting: {error}", hint="settings are the fields of AskConfig") from None
+    known = {one.name for one in fields(AskConfig)} - {"model", "thresholds", "out"}
+    for name in settings:
+        if name not in known:
+            raise ConfigError(f"unknown setting {name!r}", hint=registry.suggest(name, known))
+    config = AskConfig(model=model, thresholds=check_thresholds(thresholds), out=str(out or ""), **settings)
+    if not config.out:
+        config = replace(config, out=tempfile.mkdtemp(prefix="hallcheck-"))
     from hallcheck.datasets.memory import as_items
 
-    return run_sync(run_ask(config, as_items(items), {"name": "memory"}, provider=provider, progress=progress))
+    dataset = {"name": getattr(items, "name", "memory"), **getattr(items, "settings", {})}
+    return run_sync(run_ask(config, as_items(items), dataset, provider=provider, progress=progress))
 
 
 async def run_ask(
