@@ -13,7 +13,7 @@ from hallcheck.errors import HallcheckError
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "examples" / "recorded-smollm2.jsonl"
-SHOTS = "8"
+SHOTS = "10"
 
 
 def main() -> int:

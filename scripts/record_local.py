@@ -1,9 +1,9 @@
 """Record the embedded model's answers to the whole built-in question set, as a replay file.
 
-  python scripts/record_local.py [OUT.jsonl] [--shots 8] [--runs FOLDER]
+  python scripts/record_local.py [OUT.jsonl] [--shots 10] [--runs FOLDER]
 
-Two passes: token probabilities (no t), and told t = 0.5, 0.75 and 0.9. Takes about ten minutes on two cores; the runs are
-kept in FOLDER and resumed. `make demo` and the golden tests replay the result.
+Two passes: token probabilities (no t), and told t = 0.5, 0.75 and 0.9. Takes about ten minutes on two cores; the runs
+are kept in FOLDER and resumed. `make demo` and the golden tests replay the result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main() -> None:
     """Run both passes, then write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", nargs="?", type=Path, default=ROOT / "examples" / "recorded-smollm2.jsonl")
-    parser.add_argument("--shots", type=int, default=8)
+    parser.add_argument("--shots", type=int, default=10)
     parser.add_argument("--runs", type=Path, default=ROOT / "outputs-recording")
     options = parser.parse_args()
     lines: list[bytes] = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hallcheck.config import MAX_SERVER_DELAY_S
 from hallcheck.engine import Stop, Stopped
-from hallcheck.errors import AuthError, ModelNotFound, ProviderError, RateLimited
+from hallcheck.errors import AuthError, BadRequest, ModelNotFound, ProviderError, RateLimited
 from hallcheck.limiter import Limiter
 from hallcheck.store.cache import ReplyCache
 from hallcheck.types import Failure, Provider, Reply, Request, Retry
@@ -91,10 +91,11 @@ class Caller:
         attempt = 0
         while True:
             attempt += 1
+            asked = self.provider
             result = await self._try(request)
             if isinstance(result, Reply):
                 return result
-            if self._take_adapted(result):
+            if self._take_adapted(asked, result):
                 attempt -= 1
                 continue
             retry = self.provider.classify(result)
@@ -140,8 +141,11 @@ class Caller:
         if await self._stop.sleep(seconds):
             raise Stopped
 
-    def _take_adapted(self, error: ProviderError) -> bool:
+    def _take_adapted(self, asked: Provider, error: ProviderError) -> bool:
         """While no reply has come yet, a refused optional field is left out and the probe repeated."""
+        if self.provider is not asked:
+            # Adapted by another request while this one was on its way: this one has not been asked so yet.
+            return isinstance(error, BadRequest)
         if self._probed:
             return False
         adapted = self.provider.adapt(error)

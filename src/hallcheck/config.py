@@ -32,7 +32,9 @@ def check_threshold(t: float) -> None:
     if math.isnan(t):
         raise ConfigError("threshold nan is not a number", hint="give numbers from 0 to 1, such as 0.5 0.75 0.9")
     if 2 <= t <= 100:
-        raise ConfigError(f"threshold {t:g} is above 1", hint=f"a threshold is a fraction: did you mean {t / 100:.12g}?")
+        raise ConfigError(
+            f"threshold {t:g} is above 1", hint=f"a threshold is a fraction: did you mean {t / 100:.12g}?"
+        )
     if not 0 <= t <= 1:
         raise ConfigError(f"threshold {t:g} is not in [0, 1]", hint="give numbers from 0 to 1, such as 0.5 0.75 0.9")
 

@@ -33,15 +33,20 @@ class Limiter:
 
     async def acquire(self, tokens: int) -> None:
         """Wait for a place. `tokens`: an estimate of what the request will use. Raises Stopped."""
-        if self._interval or self._per_token:
-            await self._sleep(self._slot(tokens) - monotonic())
+        unpaced = not (self._interval or self._per_token)
+        due = unpaced
         while True:
             if self._stop:
                 raise Stopped
             if (wait := self.waiting_until - monotonic()) > 0:
                 await self._sleep(wait)
+                due = unpaced  # its turn has passed for all that waited: they must not leave together
             elif self._in_flight >= self._window:
                 await self._wait_for_release()
+                due = unpaced
+            elif not due:
+                await self._sleep(self._slot(tokens) - monotonic())
+                due, tokens = True, 0  # tokens are reserved once
             else:
                 self._in_flight += 1
                 return

@@ -5,9 +5,10 @@ The user's text is data: it is joined, never formatted into a template, so brace
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 import orjson
 
@@ -56,10 +57,15 @@ def build_messages(item: Item, *, method: str, t: float | None, shots: int = 0) 
 
     `prompt` states t. `logprob` and `samples` ask at t = 0, where a mistake costs nothing and answering is always
     best: the confidence is measured, and decides afterwards. `verbal` asks for the probability in words.
+    Without shots: one message, the question, a blank line, the rule. With shots: the rule as the system message, then
+    bare questions and answers, so that the prefix is the same for all items and small models see one pattern.
     """
     rule = VERBAL_RULE if method == "verbal" else threshold_rule(0.0 if t is None else t)
-    turns = [turn for question, answer in built_in_shots()[:shots] for turn in _shot(question, answer, method)]
-    return (*turns, Message(role="user", content=f"{question_text(item)}\n\n{rule}"))
+    question = question_text(item)
+    if not shots:
+        return (Message(role="user", content=f"{question}\n\n{rule}"),)
+    turns = [turn for asked, answer in built_in_shots()[:shots] for turn in _shot(asked, answer, method)]
+    return (Message(role="system", content=rule), *turns, Message(role="user", content=question))
 
 
 def _shot(question: str, answer: str, method: str) -> Sequence[Message]:
@@ -74,4 +80,9 @@ def built_in_shots() -> tuple[tuple[str, str], ...]:
     """(question, answer) examples that ship with the package; some are answered "IDK"."""
     lines = files("hallcheck.data").joinpath("shots.jsonl").read_bytes().splitlines()
     rows = [orjson.loads(line) for line in lines if line.strip()]
-    return tuple((row["question"], row["answer"]) for row in rows)
+    return tuple((_shown(row), row["answer"]) for row in rows)
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    choices = row.get("choices")
+    return question_text(Item(id="", question=row["question"], choices=tuple(choices) if choices else None))

@@ -33,7 +33,7 @@ def start(
     limit = []
     if file_limit is not None:
         # In the child, not by preexec_fn: the fake server's thread runs in this process.
-        limit = ["import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (%d,) * 2)" % file_limit]
+        limit = [f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({file_limit},) * 2)"]
     code = "; ".join([*limit, "import runpy, sys", f"runpy.run_module({module!r}, run_name='__main__')"])
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],

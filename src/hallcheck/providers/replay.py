@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from hallcheck.errors import BadRequest, ConfigError, DataError, ProviderError
+from hallcheck.errors import BadRequest, ConfigError, DataError
 from hallcheck.types import Provider, Reply, Request, Retry, Usage
 
 ANSWER = ("answer", "text", "output", "pred")
@@ -69,7 +69,7 @@ def create(model: str, *, timeout_s: float, concurrency: int, env: Mapping[str, 
 
 
 class ReplayProvider:
-    """Answers from a file. Ask it by item (`replay`): a prompt does not say which item it came from."""
+    """Answers from a file, found by the item that a request is about, never by its prompt."""
 
     name = "replay"
     changes: tuple[str, ...] = ()
@@ -78,8 +78,8 @@ class ReplayProvider:
         self.path = path
         index = _Index(path)
         self.endpoint = f"file:{index.sha256[:12]}"
-        # A file with logprobs can serve the method that needs them; one without is refused before the first item.
-        self.supports = frozenset({"seed", "temperature"} | ({"logprobs"} if index.has_logprobs else set()))
+        # Token probabilities, or the confidence measured from them; a file without is refused before the first item.
+        self.supports = frozenset({"seed", "temperature"} | ({"logprobs"} if index.has_confidence else set()))
         self._index = index
 
     def __len__(self) -> int:
@@ -118,9 +118,9 @@ class ReplayProvider:
             raise BadRequest(f"no recorded answer to {_name(item_id, question)}{at}{sample} in {self.path}")
         return reply
 
-    async def complete(self, request: Request) -> Reply:  # noqa: ARG002
-        """Always raises: a prompt does not say which item it came from."""
-        raise ProviderError("replay needs the item, not its prompt", hint="call replay(item_id, question, t, repeat)")
+    async def complete(self, request: Request) -> Reply:
+        """The recorded answer to the item that the request is about. Raises BadRequest where there is none."""
+        return await self.replay(request.item_id, request.question, request.t, request.repeat)
 
     def classify(self, error: BaseException) -> Retry:  # noqa: ARG002
         """Asking a file again never helps."""
@@ -200,7 +200,7 @@ class _Index:
         self.is_csv = path.suffix.lower() == ".csv"
         self.starts, self.ends, self.lines = array("q"), array("q"), array("q")
         self.ts, self.repeats = array("d"), array("i")
-        self.has_logprobs = False
+        self.has_confidence = False
         self.sha256 = ""
         self._places: dict[int, int | list[int]] = {}
         self._columns: list[str] = []
@@ -257,7 +257,7 @@ class _Index:
             self.lines.append(raw.line)
             self.ts.append(math.nan if row.t is None else row.t)
             self.repeats.append(row.repeat)
-            self.has_logprobs |= row.reply.logprobs is not None
+            self.has_confidence |= row.reply.logprobs is not None or row.reply.confidence is not None
             for kind, name in (("id", row.id), ("question", question)):
                 if name:
                     self._place(_digest(kind, name), number)

@@ -6,6 +6,7 @@ Flow: check all -> freeze the items -> lock and match the folder -> one probing 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import tempfile
 import time
@@ -33,6 +34,7 @@ from hallcheck.verbs.ask_results import Results
 from hallcheck.verbs.ask_trials import Trials
 
 TICK_S = 0.25
+LIVE_PROVIDERS = ("anthropic", "google", "local", "openai")
 SYNC_S = 1.0
 
 
@@ -157,12 +159,13 @@ async def run_ask(
     progress: Callable[[Progress], None] | None = None,
     signals: bool = False,
     retry: RetryPolicy | None = None,
-    ask_missing: bool = True,
+    stored: Callable[[Path], None] | None = None,
 ) -> AskRun:
     """Run (or resume) one abstention test. `dataset`: its name and settings, for the manifest.
 
     `signals`: SIGINT and SIGTERM end the run gracefully. Raises HallcheckError before, or at, the first request for
-    what concerns the whole run. `ask_missing` False: only judge the replies that the folder holds.
+    what concerns the whole run. `stored`: writes a journal of replies that are there already; then nothing is asked,
+    they are only judged.
     """
     own = provider is None
     provider = provider or make_provider(config.model, config)
@@ -172,7 +175,9 @@ async def run_ask(
         folder = RunFolder(config.out, fresh=config.fresh)
         run = _Run(config, folder, provider, dataset, retry or RetryPolicy(max_retries=config.max_retries))
         frozen = run.prepare(items)
-        return await run.go(frozen, progress, signals=signals, ask_missing=ask_missing)
+        if stored and not folder.has_replies:
+            stored(folder.path / JOURNAL)
+        return await run.go(frozen, progress, signals=signals, ask_missing=stored is None)
     finally:
         if folder:
             folder.close()
@@ -184,6 +189,7 @@ def dry_run(config: AskConfig, items: Iterable[Item]) -> DryRun:
     """Count what a run would send, without sending or writing anything. Resuming counts only what is missing."""
     from hallcheck.verbs.ask_estimate import estimate
 
+    registry.load("providers", registry.split_model(config.model)[0])
     n, requests, judged, tokens_in, tokens_out = estimate(config, items)
     return DryRun(
         items=n,
@@ -208,6 +214,11 @@ def _check_method(config: AskConfig, provider: Provider) -> None:
             f"--method logprob: {provider.name} returns no token probabilities",
             hint="use --method verbal or --method samples, or another provider",
         )
+    if config.judge == "recorded" and provider.name in LIVE_PROVIDERS:
+        raise ConfigError(
+            f"--judge recorded: answers of {provider.name} carry no verdict",
+            hint="it is for --model replay/FILE; use --judge exact or --judge llm",
+        )
 
 
 class _Run:
@@ -227,7 +238,8 @@ class _Run:
     def prepare(self, items: Iterable[Item]) -> FrozenItems:
         """Validate and freeze the items; match them and the settings with what the folder holds."""
         path = self.folder.path / ITEMS
-        if self.folder.has_run:
+        resumed = self.folder.has_run and self.folder.has_replies
+        if resumed:
             frozen = freeze_items(items, None)
             check_same(self.folder, self.config, self.dataset, frozen)
             if not path.exists():
@@ -235,7 +247,8 @@ class _Run:
         else:
             frozen = freeze_items(items, path)
         self.notes = list(getattr(items, "notes", ()))
-        self.manifest = begin_manifest(self.folder, self.config, self.dataset, frozen, self.provider)
+        before = self.folder.read_manifest() if resumed else {}
+        self.manifest = begin_manifest(self.folder, self.config, self.dataset, frozen, self.provider, before)
         return frozen
 
     async def go(
@@ -249,8 +262,12 @@ class _Run:
         stop = Stop()
         limiter = Limiter(rpm=self.config.rpm_limit, tpm=self.config.tpm_limit, stop=stop)
         plan = Plan(frozen.n, self.config, ask_missing=ask_missing)
-        cache = ReplyCache(self.config.cache or None) if self.config.cache is not None else None
-        with Journal(self.folder.path / JOURNAL) as journal, JournalReader(journal.path) as reader:
+        with contextlib.ExitStack() as files:
+            journal = files.enter_context(Journal(self.folder.path / JOURNAL))
+            reader = files.enter_context(JournalReader(journal.path))
+            cache = None
+            if self.config.cache is not None:
+                cache = files.enter_context(ReplyCache(self.config.cache or None))
             plan.load(journal)
             begun_at = plan.done
             caller = self._caller(self.provider, limiter, stop, cache)
@@ -272,20 +289,16 @@ class _Run:
                     progress(_progress(plan, begun_at, self.counts, limiter, caller))
 
             try:
-                if signals:
-                    with interrupts(stop):
-                        await self._ask_all(trials, stop, report)
-                else:
+                with interrupts(stop) if signals else contextlib.nullcontext():
                     await self._ask_all(trials, stop, report)
             except HallcheckError:
-                # What came in before the run had to stop is paid for: show it.
+                # What came in before the run had to stop is paid for: show it, if the disk has room for it.
                 if plan.done:
-                    self._finish(plan, stop, caller)
+                    with contextlib.suppress(HallcheckError):
+                        self._finish(plan, stop, caller)
                 raise
             finally:
                 await judges.close()
-                if cache:
-                    cache.close()
                 journal.sync()
                 report()
         return self._finish(plan, stop, caller)
@@ -298,8 +311,8 @@ class _Run:
             await trials.unit(*unit)
 
         try:
-            # The probe: the first unit alone, so that a wrong key or model costs one request.
-            await run_queue(_first(units), handle, concurrency=1, stop=stop)
+            # The probe: one request alone, so that a wrong key or model costs no more.
+            await run_queue(_until_sent(units, self.counts), handle, concurrency=1, stop=stop)
             if not stop:
                 await run_queue(units, handle, concurrency=self.config.concurrency, stop=stop)
         except Stopped:
@@ -318,7 +331,8 @@ class _Run:
             stop=stop,
             counts=self.counts,
             cache=cache,
-            read_cache=not self.config.fresh,
+            # "Ask again" means the provider, not what it said before.
+            read_cache=not (self.config.fresh or self.config.retry_unscored),
         )
 
     def _finish(self, plan: Plan, stop: Stop, caller: Caller) -> AskRun:
@@ -354,10 +368,12 @@ def _units(plan: Plan, items_path: Path) -> Iterator[tuple[Item, int, tuple[int,
         yield item, index, parts
 
 
-def _first(units: Iterator[Any]) -> Iterator[Any]:
+def _until_sent(units: Iterator[Any], counts: CallCounts) -> Iterator[Any]:
+    """Units up to the first that sends a request: some have a reply already, in the folder or the cache."""
     for unit in units:
         yield unit
-        return
+        if counts.sent:
+            return
 
 
 def _progress(plan: Plan, begun_at: int, counts: CallCounts, limiter: Limiter, caller: Caller) -> Progress:

@@ -25,13 +25,22 @@ def estimate(config: AskConfig, items: Iterable[Item]) -> tuple[int, int, int, i
         n += 1
         left = [p for p in range(per_item) if index * per_item + p not in done and p < _parts(config)]
         requests += len(left)
-        if config.judge == "llm" and not item.choices and not item.unknown_ok:
-            judged += config.judge_votes * (1 if config.method == "samples" else len(left))
+        judged += judge_requests(config, item, len(left))
         for part in left:
             t = config.thresholds[part] if config.method == "prompt" else None
             turns = build_messages(item, method=config.method, t=t, shots=config.shots)
             characters += sum(len(turn.content) for turn in turns)
     return n, requests, judged, characters // CHARS_A_TOKEN, requests * config.max_output_tokens
+
+
+def judge_requests(config: AskConfig, item: Item, replies: int) -> int:
+    """Requests of an LLM judge on an item's replies, at most; re-asks and retries apart."""
+    if config.judge != "llm" or item.choices or item.unknown_ok or not replies:
+        return 0
+    if config.method == "samples":
+        # One verdict, and every sample may have to be compared with every other.
+        return config.judge_votes * (1 + config.samples * (config.samples - 1) // 2)
+    return config.judge_votes * replies
 
 
 def _parts(config: AskConfig) -> int:
@@ -52,4 +61,5 @@ def _done_slots(config: AskConfig) -> set[int]:
     plan = Plan(before["n_items"], config)
     for offset, _, row in scan(folder / JOURNAL):
         plan.take(offset, row)
+    plan.reopen()
     return {slot for slot in range(plan.n_slots) if not plan.missing(slot)}

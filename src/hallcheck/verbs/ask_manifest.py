@@ -44,10 +44,14 @@ def check_same(folder: RunFolder, config: AskConfig, dataset: Mapping[str, Any],
 
 
 def begin_manifest(
-    folder: RunFolder, config: AskConfig, dataset: Mapping[str, Any], frozen: FrozenItems, provider: Provider
+    folder: RunFolder,
+    config: AskConfig,
+    dataset: Mapping[str, Any],
+    frozen: FrozenItems,
+    provider: Provider,
+    before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Write run.json before the first request; a resumed run keeps its first start."""
-    before = folder.read_manifest() if folder.has_run else {}
+    """Write run.json before the first request. `before`: the manifest of the run that is resumed, if one is."""
     manifest: dict[str, Any] = {
         "schema": SCHEMA,
         "tool": f"hallcheck {__version__}",

@@ -48,6 +48,17 @@ class Plan:
         """Take in what an earlier run left. Raises StoreError if the journal is not of this plan."""
         for offset, row in journal.load():
             self.take(offset, row)
+        self.reopen()
+
+    def reopen(self) -> None:
+        """The verdict on an item's samples must be made again where a sample is missing, or newer than it."""
+        if self.method != "samples":
+            return
+        for base in range(0, self.n_slots, self.per_item):
+            last = base + self.per_item - 1
+            incomplete = self._ask_missing and MISSING in self.state[base:last]
+            if self.state[last] > REPLIED and (incomplete or max(self.offset[base:last]) > self.offset[last]):
+                self._set(last, self.offset[last], MISSING)
 
     def take(self, offset: int, row: dict[str, Any]) -> None:
         """Take in one line of a journal. Raises StoreError if it is not of this plan."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from hallcheck.config import AskConfig
 from hallcheck.errors import ConfigError, ProviderError, StoreError
-from hallcheck.store.folder import ITEMS, JOURNAL, RunFolder, read_manifest
+from hallcheck.store.folder import ITEMS, JOURNAL, read_manifest
 from hallcheck.store.items import read_items
-from hallcheck.store.journal import Journal, decode_record, scan
+from hallcheck.store.journal import Journal, JournalReader, scan
 from hallcheck.types import Reply, Request, Retry
-from hallcheck.verbs.ask import AskRun, Progress, run_ask
+from hallcheck.verbs.ask import AskRun, DryRun, Progress, run_ask
+from hallcheck.verbs.ask_estimate import judge_requests
+from hallcheck.verbs.ask_plan import Plan
 
 
 async def rejudge(
@@ -30,17 +35,11 @@ async def rejudge(
     """
     source = Path(source)
     manifest = read_manifest(source)
-    old = manifest["config"]
     folder = Path(out) if out is not None else source.with_name(f"{source.resolve().name}-judged-{config.judge}")
     if folder.resolve() == source.resolve():
         raise ConfigError("--out is the folder that is judged again", hint="give another --out")
-    settings = {name: old[name] for name in config.identity() if name in old and not name.startswith("judge")}
-    settings["thresholds"] = tuple(settings["thresholds"])
-    if "samples" in old:
-        settings["samples"] = old["samples"]
-    config = replace(config, out=str(folder), fresh=False, **settings)
-    if not (folder / JOURNAL).exists():
-        _copy_replies(source, folder, config.method)
+    config = replace(_settings_of(manifest["config"], config), out=str(folder))
+    _last_replies(source)  # refused before anything is written
     provider = _NoRequests(manifest["provider"]["name"], manifest["provider"]["endpoint"])
     return await run_ask(
         config,
@@ -49,31 +48,54 @@ async def rejudge(
         provider=provider,
         progress=progress,
         signals=signals,
-        ask_missing=False,
+        stored=lambda journal: _copy_replies(source, journal, config.method),
     )
 
 
-def _copy_replies(source: Path, folder: Path, method: str) -> None:
-    """The last record of each slot, without its verdict; a failed request stays what it is."""
-    last = {row["slot"]: row for _, _, row in scan(source / JOURNAL)}
+def dry_rejudge(source: str | Path, config: AskConfig) -> DryRun:
+    """Count what `rejudge` would ask at most, without sending or writing anything."""
+    source = Path(source)
+    config = _settings_of(read_manifest(source)["config"], config)
+    per_item = Plan(0, config).per_item
+    replies = Counter(slot // per_item for slot in _last_replies(source))
+    n = judged = 0
+    for index, item in enumerate(read_items(source / ITEMS)):
+        n += 1
+        judged += judge_requests(config, item, replies[index])
+    return DryRun(items=n, requests=0, judge_requests_at_most=judged, input_tokens=0, output_tokens_at_most=0)
+
+
+def _settings_of(old: Mapping[str, Any], config: AskConfig) -> AskConfig:
+    """`config` with everything but the judge from the earlier run."""
+    names = [name for name in (*config.identity(), "samples") if name in old and not name.startswith("judge")]
+    settings = {name: old[name] for name in names}
+    return replace(config, **{**settings, "thresholds": tuple(settings["thresholds"])})
+
+
+def _last_replies(source: Path) -> dict[int, int]:
+    """Slot -> offset of its last record. Raises StoreError if there is none."""
+    last: dict[int, int] = {}
+    with contextlib.suppress(FileNotFoundError):
+        last = {row["slot"]: offset for offset, _, row in scan(source / JOURNAL)}
     if not last:
-        raise StoreError(f"{str(source)!r} holds no reply to judge")
-    new = RunFolder(folder)
-    try:
-        # Under another name until it is whole: a half-copied journal would pass for all there is.
-        unfinished = folder / f".{JOURNAL}.tmp"
-        unfinished.unlink(missing_ok=True)
-        with Journal(unfinished) as journal:
-            for row in last.values():
-                record = decode_record(row)
-                if record.error is None and record.judge != "reading":
-                    if method == "samples":
-                        continue  # the verdict on an item's samples is made anew
-                    record = replace(record, outcome="", reason="", extracted=None, judge="", disagreement=None)
-                journal.append(record)
-        unfinished.replace(folder / JOURNAL)
-    finally:
-        new.close()
+        raise StoreError(f"{str(source)!r} holds no reply to judge", hint="give the folder of a run that has some")
+    return last
+
+
+def _copy_replies(source: Path, target: Path, method: str) -> None:
+    """The last record of each slot, without its verdict; a failed request stays what it is."""
+    # Under another name until it is whole: a half-copied journal would pass for all there is.
+    unfinished = target.with_name(f".{target.name}.tmp")
+    unfinished.unlink(missing_ok=True)
+    with Journal(unfinished) as journal, JournalReader(source / JOURNAL) as reader:
+        for offset in _last_replies(source).values():
+            record = reader.read(offset)
+            if record.error is None and record.judge != "reading":
+                if method == "samples":
+                    continue  # the verdict on an item's samples is made anew
+                record = replace(record, outcome="", reason="", extracted=None, judge="", disagreement=None)
+            journal.append(record)
+    unfinished.replace(target)
 
 
 class _NoRequests:

@@ -11,13 +11,19 @@ from hallcheck.calling import Caller
 from hallcheck.config import AskConfig
 from hallcheck.prompts import build_messages
 from hallcheck.store.journal import Journal, JournalReader
+from hallcheck.text.normalize import strip_reasoning
 from hallcheck.types import AskRecord, Failure, Item, Judge, Reply, Request, Usage, Verdict
 from hallcheck.verbs.ask_plan import REPLIED, Plan
 
+# Dressing is bounded and stays on its line: a reply of a million stars must not take a million steps each. Before the
+# number it holds no dot and no minus: ".1" is not 1, and -0.5 is not 0.5.
 _PROBABILITY = re.compile(
-    r"^\W*(?:probability|confidence|p)\W*[:=]\W*(\d*\.?\d+(?:e-?\d+)?)\s*(%?)\W*$", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]{0,20}(?:\d[.)] *)?[^\w\n]{0,20}(?:probability|confidence|p)[^\w\n:=]{0,20}[:=]"
+    r"[^\w\n.\-\u2212]{0,20}\n?[^\w\n.\-\u2212]{0,20}"
+    r"((?:\d{1,20}(?:\.\d{0,40})?|\.\d{1,40})(?:e-?\d{1,4})?)[ \t]*(%?)[^\w\n]{0,20}$",
+    re.IGNORECASE | re.MULTILINE,
 )
-_ANSWER_LINE = re.compile(r"^\W*answer\W*?[:=][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_ANSWER = re.compile(r"^[^\w\n]{0,20}?(?:\d[.)] *)?([*_`]{0,3})answer[^\w\n:=]{0,20}[:=]", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -165,7 +171,10 @@ class Trials:
         """The reply to judge, its confidence, and why it cannot count ("" if it can)."""
         reply = _reply_of(record)
         if self.config.method == "verbal":
-            answer, stated = split_stated(record.text)
+            visible, unclosed = strip_reasoning(record.text)
+            if unclosed:  # what stands in there is a draft; the judge says so
+                return reply, None, ""
+            answer, stated = split_stated(visible)
             confidence = stated if stated is not None else record.confidence
             return replace(reply, text=answer), confidence, "" if confidence is not None else "no probability"
         if self.config.method == "logprob":
@@ -183,19 +192,23 @@ def split_stated(text: str) -> tuple[str, float | None]:
     """
     matches = list(_PROBABILITY.finditer(text))
     if not matches:
-        return _answer_line(text), None
+        return _answer(text), None
     last = matches[-1]
     try:
         value = float(last[1]) / (100 if last[2] else 1)
     except ValueError:
         value = math.nan
-    rest = (text[: last.start()] + text[last.end() :]).strip()
-    return _answer_line(rest), value if 0 <= value <= 1 else None
+    return _answer(text[: last.start()] + text[last.end() :]), value if 0 <= value <= 1 else None
 
 
-def _answer_line(text: str) -> str:
-    lines = _ANSWER_LINE.findall(text)
-    return lines[-1].strip() if lines else text.strip()
+def _answer(text: str) -> str:
+    """What follows the last `Answer:`, on its line or, if that is blank, below it; the whole text if there is none."""
+    matches = list(_ANSWER.finditer(text))
+    if not matches:
+        return text.strip()
+    # What the label is dressed in ("**Answer:** Au") is no part of the answer.
+    line, _, below = text[matches[-1].end() :].removeprefix(matches[-1][1]).partition("\n")
+    return line.strip() or below.strip()
 
 
 def _confidence(request: Request, reply: Reply) -> float | None:
@@ -208,7 +221,7 @@ def _mean_probability(reply: Reply) -> float | None:
     """Arithmetic mean of the probabilities of the answer's tokens, in [0, 1]."""
     if not reply.logprobs:
         return None
-    values = [min(1.0, math.exp(p)) for _, p in reply.logprobs if not math.isnan(p)]
+    values = [math.exp(min(0.0, p)) for _, p in reply.logprobs if not math.isnan(p)]
     return sum(values) / len(values) if values else None
 
 
