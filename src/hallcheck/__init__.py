@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 # Loaded when first used: `import hallcheck` and `hallcheck --help` stay light.
 _PUBLIC = {
-    "AskRun": "hallcheck.verbs.ask",
+    "AskRun": "hallcheck.verbs.ask_run",
     "HallcheckError": "hallcheck.errors",
     "Item": "hallcheck.types",
     "Reply": "hallcheck.types",
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from hallcheck.stats.penalty import score_item
     from hallcheck.text.answers import is_idk
     from hallcheck.types import Item, Reply, Verdict
-    from hallcheck.verbs.ask import AskRun, ask
+    from hallcheck.verbs.ask import ask
+    from hallcheck.verbs.ask_run import AskRun
 
 __all__ = [
     "AskRun",

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from support.cli import check_exact, metrics, run, start, write_questions
 from support.fake_llm import FakeLLM
 

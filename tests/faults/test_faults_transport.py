@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import check_exact, metrics, run, write_questions
-from support.fake_llm import FakeLLM, share
 
 from hallcheck.calling import RetryPolicy
 from hallcheck.config import AskConfig
 from hallcheck.datasets.table import TableDataset
 from hallcheck.engine import run_sync
 from hallcheck.errors import RateLimited
-from hallcheck.verbs.ask import AskRun, run_ask
+from hallcheck.verbs.ask import run_ask
+from hallcheck.verbs.ask_run import AskRun
+from support.cli import check_exact, metrics, run, write_questions
+from support.fake_llm import FakeLLM, share
 
 PASSING = ("429", "500", "503", "reset", "close", "cut", "html")
 QUICK = RetryPolicy(max_retries=6, base_s=0.002, max_s=0.02)
@@ -52,7 +53,7 @@ def test_each_passing_fault_is_retried(fault: str, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(("retries", "tries"), [(0, 1), (2, 3)])
-def test_max_retries_counts_the_tries_after_the_first(retries: int, tries: int, tmp_path: Path, monkeypatch: Any) -> None:
+def test_max_retries_counts_tries_after_the_first(retries: int, tries: int, tmp_path: Path, monkeypatch: Any) -> None:
     data = write_questions(tmp_path / "q.csv", 3)
     policy = RetryPolicy(max_retries=retries, base_s=0.001)
     with FakeLLM(lambda _prompt, _attempt: "503") as server:
@@ -138,7 +139,8 @@ def test_replies_without_an_answer_are_unscored_with_their_reason(
         assert result.metrics["0.5"]["n"] == 18
         rows = {row["id"]: row for row in result.records}
         assert rows["q3"]["outcome"] == rows["q9"]["outcome"] == "unscored"
-        assert rows["q9"]["correct"] is None and rows["q9"]["score"] is None
+        assert rows["q9"]["correct"] is None
+        assert rows["q9"]["score"] is None
         before = server.requests
         ask(monkeypatch, server, data, tmp_path / "out", thresholds=(0.5,))
         # Only errors count as missing; the others are asked again on request.

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import itertools
 import logging
+import signal
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -267,13 +268,13 @@ def test_run_sync_raises_what_the_coroutine_raises() -> None:
 
 
 def test_an_interrupt_in_a_notebook_ends_the_run() -> None:
-    import _thread
-
     ended = threading.Event()
+    waiting = threading.main_thread().ident
+    assert waiting
 
     async def endless() -> None:
         try:
-            threading.Timer(0.05, _thread.interrupt_main).start()
+            threading.Timer(0.05, signal.pthread_kill, (waiting, signal.SIGINT)).start()
             await asyncio.sleep(3600)
         finally:
             ended.set()

@@ -13,7 +13,8 @@ from hallcheck.errors import ConfigError
 
 if TYPE_CHECKING:
     from hallcheck.types import Item
-    from hallcheck.verbs.ask import AskRun, DryRun
+    from hallcheck.verbs.ask import DryRun
+    from hallcheck.verbs.ask_run import AskRun
 
 DESCRIPTION = """\
 Ask a model every question under the rule "answer only if you are more than t confident, else say IDK" and score it

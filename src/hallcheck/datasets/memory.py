@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, cast
 
 from hallcheck.datasets.rows import Row, fold
-from hallcheck.datasets.table import parse_item
+from hallcheck.datasets.table import TableDataset, parse_item
 from hallcheck.errors import DataError
 from hallcheck.types import Item
 
 
-def as_items(items: Iterable[Item | Mapping[str, Any]]) -> Iterable[Item]:
-    """The same items, validated one by one as they are read. A data set is returned as it is.
+def as_items(items: str | Path | Iterable[Item | Mapping[str, Any]]) -> Iterable[Item]:
+    """The same items, validated one by one as they are read. A path is a table; a data set is returned as it is.
 
     Raises DataError for a mapping that is no question, a duplicate id, or something else than these.
     """
+    if isinstance(items, str | Path):
+        return TableDataset(items)
     return cast("Iterable[Item]", items) if hasattr(items, "settings") else _checked(items)
 
 

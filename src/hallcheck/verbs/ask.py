@@ -11,7 +11,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,12 @@ from hallcheck.store.folder import ITEMS, JOURNAL, RunFolder
 from hallcheck.store.items import FrozenItems, freeze_items, read_items
 from hallcheck.store.journal import Journal, JournalReader
 from hallcheck.types import Item, Provider
-from hallcheck.verbs.ask_artifacts import Artifacts, write_artifacts
+from hallcheck.verbs.ask_artifacts import write_artifacts
 from hallcheck.verbs.ask_judging import Judges
 from hallcheck.verbs.ask_manifest import begin_manifest, check_same, finish_manifest
 from hallcheck.verbs.ask_plan import Plan
 from hallcheck.verbs.ask_results import Results
+from hallcheck.verbs.ask_run import AskRun
 from hallcheck.verbs.ask_trials import Trials
 
 TICK_S = 0.25
@@ -52,63 +53,6 @@ class Progress:
     adaptations: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AskRun:
-    """A finished, or interrupted, run.
-
-    `metrics`: as in metrics.json, by threshold. `behavior`: as in behavior.json. `partial`: some trials are missing.
-    `interrupted`: the signal that ended it, or "". `files`: artifact name -> path.
-    """
-
-    out: Path
-    metrics: Mapping[str, Any]
-    behavior: Mapping[str, Any]
-    manifest: Mapping[str, Any]
-    files: Mapping[str, Path]
-    partial: bool
-    interrupted: str
-    artifacts: Artifacts = field(repr=False)
-
-    @property
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Every row of results.csv, as dicts, in data-set order; read from the journal as you go."""
-        return self.artifacts.results.rows()
-
-    @property
-    def unscored_share(self) -> float:
-        """Unscored rows / all rows, over all thresholds."""
-        values = [m for key, m in self.metrics.items() if key != "confidence"]
-        total = sum(m["n_total"] for m in values)
-        return sum(m["n_unscored"] for m in values) / total if total else 0.0
-
-    def curve(self) -> list[dict[str, float | None]]:
-        """The risk-coverage curve: one point for each t (`prompt`), or for each distinct confidence."""
-        if "confidence" in self.metrics:
-            return list(self.metrics["confidence"]["curve"])
-        names = ("coverage", "accuracy_conditioned_on_answering", "hallucination_rate_among_answers")
-        return [
-            {"t": float(t), "coverage": m[names[0]], "accuracy": m[names[1]], "risk": m[names[2]]}
-            for t, m in self.metrics.items()
-        ]
-
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame. Raises MissingExtra without pandas."""
-        try:
-            import pandas as pd
-        except ImportError:
-            from hallcheck.errors import MissingExtra
-
-            raise MissingExtra("to_pandas needs pandas", hint="pip install pandas") from None
-        return pd.DataFrame(list(self.records))
-
-    def _repr_html_(self) -> str:
-        import html
-
-        from hallcheck.reports.table import summary_lines
-
-        return f"<pre>{html.escape(chr(10).join(summary_lines(self.artifacts.report)))}</pre>"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
     """What a run would send. Tokens are estimates: four characters a token, and the most that an answer may use."""
@@ -121,7 +65,7 @@ class DryRun:
 
 
 def ask(
-    items: Iterable[Item | Mapping[str, Any]],
+    items: str | Path | Iterable[Item | Mapping[str, Any]],
     model: str,
     thresholds: Iterable[float] = (0.5, 0.75, 0.9),
     *,
@@ -132,7 +76,8 @@ def ask(
 ) -> AskRun:
     """Put every item to a model with the rule "answer only if you are > t confident", and score what it does.
 
-    `items`: Items, or mappings with `question`, `gold` (or `answers`), `unknown_ok`, ...; or a data set.
+    `items`: Items, or mappings with `question`, `gold` (or `answers`), `unknown_ok`, ...; or a data set; or the path of
+    a CSV or JSONL file.
     `model`: PROVIDER/NAME. `thresholds`: numbers in [0, 1]. `out`: the run's folder (default: a new temporary one);
     the same call with the same folder resumes. `settings`: fields of AskConfig, such as `method`, `judge`, `shots`.
     Works where an event loop is running (a notebook). Raises HallcheckError.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from importlib.metadata import version
+from platform import python_version
 from typing import Any
 
 from hallcheck import __version__, registry
@@ -37,10 +39,10 @@ def check_same(folder: RunFolder, config: AskConfig, dataset: Mapping[str, Any],
         changed = [line for line in changed if not line.startswith("items_sha256")] or ["the items have changed"]
         changed += differences(manifest.get("dataset", {}), dict(dataset), "dataset ")
     if changed:
-        raise StoreError(
-            f"{str(folder.path)!r} holds a run of another configuration ({'; '.join(changed)})",
-            hint="give another folder with --out, or --fresh to move the old one aside and start anew",
-        )
+        hint = "give another folder with --out, or --fresh to move the old one aside and start anew"
+        if all(line.startswith("judge") for line in changed):
+            hint = f"--rejudge {folder.path} judges the stored replies again, without asking any; or {hint}"
+        raise StoreError(f"{str(folder.path)!r} holds a run of another configuration ({'; '.join(changed)})", hint=hint)
 
 
 def begin_manifest(
@@ -56,6 +58,7 @@ def begin_manifest(
         "schema": SCHEMA,
         "tool": f"hallcheck {__version__}",
         "verb": "ask",
+        "versions": {name: version(name) for name in ("aiohttp", "numpy", "scipy")} | {"python": python_version()},
         "identity": identity(config, frozen),
         "config": {**config.identity(), "dataset": dataset.get("name", ""), "figures": config.figures},
         "dataset": dict(dataset),

@@ -15,9 +15,10 @@ from hallcheck.store.folder import ITEMS, JOURNAL, read_manifest
 from hallcheck.store.items import read_items
 from hallcheck.store.journal import Journal, JournalReader, scan
 from hallcheck.types import Reply, Request, Retry
-from hallcheck.verbs.ask import AskRun, DryRun, Progress, run_ask
+from hallcheck.verbs.ask import DryRun, Progress, run_ask
 from hallcheck.verbs.ask_estimate import judge_requests
 from hallcheck.verbs.ask_plan import Plan
+from hallcheck.verbs.ask_run import AskRun
 
 
 async def rejudge(
