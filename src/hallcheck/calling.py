@@ -17,8 +17,9 @@ from hallcheck.types import Failure, Provider, Reply, Request, Retry
 class RetryPolicy:
     """How often and how long to wait between tries.
 
-    Wait before retry k (k = 1, 2, ...) = max(what the server asks for * [1, 1 + 2%],
-    min(max_s, base_s * 2**(k - 1)) * [0.8, 1.2]); seconds. `max_retries` counts the tries after the first.
+    Wait before retry k (k = 1, 2, ...), in seconds: what the server asks for * [1, 1 + 2%] and a moment more, never
+    less; where it asks for nothing, min(max_s, base_s * 2**(k - 1)) * [0.8, 1.2]. `max_retries` counts the tries after
+    the first.
     """
 
     max_retries: int = 6
@@ -27,7 +28,7 @@ class RetryPolicy:
 
     def wait_s(self, retry: int, asked_s: float | None, draw: random.Random) -> float:
         """Seconds to wait before retry number `retry`."""
-        if asked_s is not None:
+        if asked_s:
             return asked_s * (1 + 0.02 * draw.random()) + min(0.05, self.base_s)
         return min(self.max_s, self.base_s * 2.0 ** (retry - 1)) * draw.uniform(0.8, 1.2)
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hallcheck.errors import BadRequest, ConfigError, DataError, ProviderError
-from hallcheck.providers.replay import BadCellError, ReplayProvider, create, parse_row
+from hallcheck.errors import BadRequest, ConfigError, DataError
+from hallcheck.providers.recorded import BadCellError, parse_row
+from hallcheck.providers.replay import ReplayProvider, create
 from hallcheck.types import Message, Request, Usage
 
 
@@ -98,12 +99,14 @@ def test_a_missing_answer_names_the_item_and_where(tmp_path: Path) -> None:
     assert provider.classify(BadRequest("x")).kind == "no"
 
 
-def test_a_bare_prompt_cannot_be_replayed(tmp_path: Path) -> None:
-    provider = jsonl(tmp_path, {"id": "a", "answer": "x"})
-    request = Request(provider="replay", endpoint="", model="", messages=(Message(role="user", content="a"),))
-    with pytest.raises(ProviderError, match="replay needs the item"):
-        asyncio.run(provider.complete(request))
-    asyncio.run(provider.close())
+def test_a_request_is_answered_by_the_item_that_it_is_about(tmp_path: Path) -> None:
+    provider = jsonl(tmp_path, {"id": "a", "t": 0.5, "answer": "x"})
+    prompt = (Message(role="user", content="a"),)
+    about = Request(provider="replay", endpoint="", model="", messages=prompt, item_id="a", t=0.5)
+    assert asyncio.run(provider.complete(about)).text == "x"
+    nothing = Request(provider="replay", endpoint="", model="", messages=prompt)
+    with pytest.raises(BadRequest, match="no recorded answer"):
+        asyncio.run(provider.complete(nothing))
 
 
 def test_every_column_reaches_the_reply(tmp_path: Path) -> None:
