@@ -94,8 +94,8 @@ def _own_notes(metrics: Mapping[str, Any], results: Results) -> Iterator[Note]:
         yield Note(
             code="many_unscored",
             severity="warning",
-            message=f"{unscored} of {total} rows are unscored: the metrics are over the others",
-            advice="look at the bounds, and at `reason` in results.csv; the same command asks failed requests again",
+            message=f"{unscored} of {total} rows are unscored: the metrics are over the others.",
+            advice="Look at the bounds, and at `reason` in results.csv; the same command asks failed requests again.",
         )
     for message, n in results.errors.most_common(3):
         yield Note(code="request_failed", severity="warning", message=f"{n} x {message}", advice="")
@@ -104,8 +104,8 @@ def _own_notes(metrics: Mapping[str, Any], results: Results) -> Iterator[Note]:
             yield Note(
                 code="few_answers",
                 severity="info",
-                message=f"only {m['answered']} answers at t = {t}: the intervals are wide",
-                advice="use more questions before deciding on this threshold",
+                message=f"only {m['answered']} answers at t = {t}: the intervals are wide.",
+                advice="Use more questions before deciding on this threshold.",
             )
 
 
