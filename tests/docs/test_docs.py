@@ -218,7 +218,7 @@ def keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
 
 
 # What depends on the run, not on the tool: thresholds, reasons, categories, settings.
-FREE = {"unscored", "abstained_by_reason", "by_category", "identity", "config", "dataset", "judge_version"}
+FREE = {"unscored", "abstained_by_reason", "by_category", "identity", "config", "dataset", "judge_version", "versions"}
 
 
 @pytest.mark.parametrize("method", ["prompt", "logprob"])

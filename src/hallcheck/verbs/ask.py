@@ -91,8 +91,9 @@ def ask(
         config = replace(config, out=tempfile.mkdtemp(prefix="hallcheck-"))
     from hallcheck.datasets.memory import as_items
 
-    dataset = {"name": getattr(items, "name", "memory"), **getattr(items, "settings", {})}
-    return run_sync(run_ask(config, as_items(items), dataset, provider=provider, progress=progress))
+    read = as_items(items)
+    dataset = {"name": getattr(read, "name", "memory"), **getattr(read, "settings", {})}
+    return run_sync(run_ask(config, read, dataset, provider=provider, progress=progress))
 
 
 async def run_ask(

@@ -280,8 +280,9 @@ def _audit(rows: _Table, t: float) -> dict[str, Any]:
 
 
 def _groups(numbers: Any) -> list[int] | None:
-    """Group numbers for the statistics; rows without a group are groups of their own. None if no row has one."""
-    if not any(number >= 0 for number in numbers):
+    """Group numbers for the statistics; rows without a group are groups of their own. None if no two rows share one."""
+    named = [number for number in numbers if number >= 0]
+    if len(set(named)) == len(named):
         return None
     return [number if number >= 0 else -1 - place for place, number in enumerate(numbers)]
 
