@@ -7,13 +7,12 @@ import sys
 import time
 from pathlib import Path
 
-from hallcheck.providers.local import find_model
-
 from hallcheck.errors import HallcheckError
+from hallcheck.providers.local import find_model
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "examples" / "recorded-smollm2.jsonl"
-SHOTS = "10"
+SHOTS = "8"
 
 
 def main() -> int:

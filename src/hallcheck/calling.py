@@ -12,6 +12,8 @@ from hallcheck.limiter import Limiter
 from hallcheck.store.cache import ReplyCache
 from hallcheck.types import Failure, Provider, Reply, Request, Retry
 
+REFUSALS_TO_STOP = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
@@ -73,6 +75,7 @@ class Caller:
         self._read_cache = read_cache
         self._draw = random.Random()
         self._probed = False
+        self._refused = 0
 
     async def call(self, request: Request) -> Reply | Failure:
         """The reply, from the cache or the provider."""
@@ -102,6 +105,7 @@ class Caller:
             retry = self.provider.classify(result)
             _raise_if_fatal(result, retry)
             if retry.kind == "no" or attempt > self._retry.max_retries:
+                self._stop_if_all_are_refused(result)
                 self.counts.failed += 1
                 return Failure(
                     kind=type(result).__name__, message=str(result), attempts=attempt, retryable=retry.kind != "no"
@@ -141,6 +145,13 @@ class Caller:
             return  # the limiter holds everybody, this request too
         if await self._stop.sleep(seconds):
             raise Stopped
+
+    def _stop_if_all_are_refused(self, error: ProviderError) -> None:
+        """One refused request is the item's fault; the first three, with no reply yet, are the settings' fault."""
+        if not self._probed and isinstance(error, BadRequest) and error.status is not None:
+            self._refused += 1
+            if self._refused >= REFUSALS_TO_STOP:
+                raise error
 
     def _take_adapted(self, asked: Provider, error: ProviderError) -> bool:
         """While no reply has come yet, a refused optional field is left out and the probe repeated."""

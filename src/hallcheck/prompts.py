@@ -16,6 +16,7 @@ from hallcheck.stats.penalty import penalty
 from hallcheck.types import Item, Message
 
 PROMPT_VERSION = "ask-1"
+SHOT_T = 0.5
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -57,15 +58,16 @@ def build_messages(item: Item, *, method: str, t: float | None, shots: int = 0) 
 
     `prompt` states t. `logprob` and `samples` ask at t = 0, where a mistake costs nothing and answering is always
     best: the confidence is measured, and decides afterwards. `verbal` asks for the probability in words.
-    Without shots: one message, the question, a blank line, the rule. With shots: the rule as the system message, then
-    bare questions and answers, so that the prefix is the same for all items and small models see one pattern.
+    The last message is always the question, a blank line, the rule. Shots are turns before it: bare questions and
+    answers, then the first two of the file with the rule at t = SHOT_T. So the last example is an "IDK", small models
+    see the rule used, and all items and thresholds share one prefix, which a server computes once.
     """
     rule = VERBAL_RULE if method == "verbal" else threshold_rule(0.0 if t is None else t)
-    question = question_text(item)
-    if not shots:
-        return (Message(role="user", content=f"{question}\n\n{rule}"),)
-    turns = [turn for asked, answer in built_in_shots()[:shots] for turn in _shot(asked, answer, method)]
-    return (Message(role="system", content=rule), *turns, Message(role="user", content=question))
+    shown = built_in_shots()[:shots]
+    ruled = VERBAL_RULE if method == "verbal" else threshold_rule(SHOT_T)
+    turns = [turn for asked, answer in shown[2:] for turn in _shot(asked, answer, method)]
+    turns += [turn for asked, answer in shown[:2] for turn in _shot(f"{asked}\n\n{ruled}", answer, method)]
+    return (*turns, Message(role="user", content=f"{question_text(item)}\n\n{rule}"))
 
 
 def _shot(question: str, answer: str, method: str) -> Sequence[Message]:

@@ -11,7 +11,7 @@ import pytest
 
 from hallcheck.cli import main as cli
 from hallcheck.cli.console import guarded
-from support.cli import check_exact, expected, write_questions
+from support.cli import check_exact, expected, run, write_questions
 from support.fake_llm import FakeLLM
 
 
@@ -190,3 +190,16 @@ def test_the_figures_of_answered_rows_are_those_of_the_truth(server: FakeLLM, tm
     assert ask("--data", tmp_path / "q.jsonl", "--out", tmp_path / "out", "--quiet") == 0
     check_exact(tmp_path / "out", data, (0.5, 0.75, 0.9))
     assert expected(data, 0.5)["answered"] > 5
+
+
+def test_changed_items_in_the_folder_are_refused(tmp_path: Path) -> None:
+    data, out = write_questions(tmp_path / "q.csv", 3), tmp_path / "out"
+    with FakeLLM() as server:
+        command = ["ask", "--data", str(data), "--out", str(out), "--no-figures"]
+        assert run(command, server.env).returncode == 0
+        items = out / "items.jsonl"
+        items.write_bytes(items.read_bytes().replace(b"palace", b"castle"))
+        before = server.requests
+        done = run(command, server.env)
+    assert (done.returncode, server.requests) == (2, before)
+    assert "items.jsonl" in done.stderr

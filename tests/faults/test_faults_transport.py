@@ -185,3 +185,12 @@ def test_no_key_costs_no_request(tmp_path: Path) -> None:
         done = run(["ask", "--data", str(data), "--out", str(tmp_path / "out")], env)
     assert (done.returncode, server.requests) == (2, 0)
     assert "GOOGLE_API_KEY" in done.stderr
+
+
+def test_settings_that_every_request_is_refused_for_cost_a_few_requests(tmp_path: Path) -> None:
+    data = write_questions(tmp_path / "q.csv", 50)
+    with FakeLLM(lambda _p, _a: "400") as server:
+        done = run(["ask", "--data", str(data), "--out", str(tmp_path / "out"), "--concurrency", "2"], server.env)
+    assert done.returncode == 2
+    assert server.requests <= 4
+    assert "status 400" in done.stderr

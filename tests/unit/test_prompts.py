@@ -15,7 +15,7 @@ from hallcheck.stats.penalty import score_item
 from hallcheck.types import Item
 
 # version -> sha256 of the wording. A changed wording needs a new version: runs store it and cannot be mixed.
-WORDINGS = {"ask-1": "56151c2252777424e7a906e3d315cb16ae6f4d64ca415d1e10ba824a48ae62b9"}
+WORDINGS = {"ask-1": "a2b231236cf218ba9fe48170cfea1134fcf161213ec81154d9b89e1225b0aed8"}
 
 
 def wording() -> str:
@@ -26,14 +26,16 @@ def wording() -> str:
         [[m.role, m.content] for m in build_messages(item, method=method, t=t, shots=shots)]
         for item in (plain, options, pair)
         for method, t in (("prompt", 0.0), ("prompt", 0.75), ("prompt", 1.0), ("verbal", None), ("samples", None))
-        for shots in (0, 2)
+        for shots in (0, 2, MAX_SHOTS)
     ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def test_a_change_of_the_wording_has_a_new_version() -> None:
     assert PROMPT_VERSION in WORDINGS, f"add {PROMPT_VERSION!r}: {wording()!r} to WORDINGS"
-    assert wording() == WORDINGS[PROMPT_VERSION], "the wording has changed: give PROMPT_VERSION a new name"
+    assert wording() == WORDINGS[PROMPT_VERSION], (
+        f"the wording has changed: it needs a new PROMPT_VERSION, with {wording()!r}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,23 +107,35 @@ def test_verbal_asks_for_two_lines_and_states_no_threshold() -> None:
 
 
 @pytest.mark.parametrize("method", ["prompt", "verbal", "samples"])
-@pytest.mark.parametrize("n", [1, MAX_SHOTS])
-def test_with_shots_the_rule_comes_first_and_the_question_stands_bare(n: int, method: str) -> None:
+@pytest.mark.parametrize("n", [1, 2, 5, MAX_SHOTS])
+def test_shots_are_turns_before_the_question_each_once(n: int, method: str) -> None:
     item = Item(id="a", question="Where {is} it?", choices=("x", "y"))
     t = 0.75 if method == "prompt" else None
-    system, *turns = build_messages(item, method=method, t=t, shots=n)
-    without = build_messages(item, method=method, t=t)[0].content
+    turns = [turn for turn in build_messages(item, method=method, t=t, shots=n) if turn.role != "system"]
     assert [turn.role for turn in turns] == ["user", "assistant"] * n + ["user"]
-    assert system.role == "system"
-    assert without == f"{turns[-1].content}\n\n{system.content}"
-    assert [turn.content for turn in turns[:-1:2]] == [question for question, _ in built_in_shots()[:n]]
-    if method != "verbal":
-        assert [turn.content for turn in turns[1::2]] == [answer for _, answer in built_in_shots()[:n]]
+    assert turns[-1].content.startswith(question_text(item))
+    left = dict(built_in_shots()[:n])
+    assert len(left) == n
+    for asked, answered in zip(turns[:-1:2], turns[1::2], strict=True):
+        (question,) = [q for q in left if asked.content == q or asked.content.startswith(f"{q}\n\n")]
+        answer = left.pop(question)
+        assert answered.content == answer if method != "verbal" else answered.content.startswith(f"Answer: {answer}\n")
+    assert left == {}
+
+
+@pytest.mark.parametrize("n", [0, 1, MAX_SHOTS])
+def test_the_threshold_that_is_scored_is_stated_whatever_the_shots(n: int) -> None:
+    turns = build_messages(Item(id="a", question="?"), method="prompt", t=0.995, shots=n)
+    stated = [turn for turn in turns if threshold_rule(0.995) in turn.content]
+    assert len(stated) == 1
+    assert stated[0] is turns[-1] or stated[0].role == "system"
 
 
 def test_all_before_the_question_is_the_same_for_all_items() -> None:
+    """A server computes what prompts share once."""
     first, second = (build_messages(Item(id="a", question=q), method="prompt", t=0.5, shots=4) for q in ("x", "y"))
     assert first[:-1] == second[:-1]
+    assert first[-1] != second[-1]
 
 
 def test_there_are_as_many_shots_as_may_be_asked_for_and_few_already_show_both_ways() -> None:
@@ -133,8 +147,9 @@ def test_there_are_as_many_shots_as_may_be_asked_for_and_few_already_show_both_w
 
 def test_verbal_shots_show_the_two_lines() -> None:
     turns = build_messages(Item(id="a", question="?"), method="verbal", t=None, shots=8)
-    for turn in turns[2::2]:
-        answer, probability = turn.content.split("\n")
+    answers = [turn.content.split("\n") for turn in turns if turn.role == "assistant"]
+    assert len(answers) == 8
+    for answer, probability in answers:
         assert answer.startswith("Answer: ")
         assert 0 <= float(probability.removeprefix("Probability: ")) <= 1
         assert (probability == "Probability: 0") == (answer == "Answer: IDK")

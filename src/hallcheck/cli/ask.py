@@ -23,7 +23,7 @@ command again resumes.
 
 Examples:
   hallcheck ask --data questions.csv --thresholds 0.5 0.75 0.9 --model gemini-2.5-flash
-  hallcheck ask --dataset builtin --subset demo --model local --shots 10
+  hallcheck ask --dataset builtin --subset demo --model local --shots 8
   hallcheck ask --dataset mmlu --path mmlu/ --limit 200 --idk-frac 0.3 --model openai/gpt-4.1-mini
   hallcheck ask --rejudge outputs --judge llm
 """
@@ -214,7 +214,7 @@ def open_dataset(arguments: argparse.Namespace) -> tuple[Iterable[Item], dict[st
     if bool(arguments.data) == bool(arguments.dataset):
         raise ConfigError(
             "give either --data FILE or --dataset NAME",
-            hint="for a first try: hallcheck ask --dataset builtin --subset demo --model local --shots 10",
+            hint="for a first try: hallcheck ask --dataset builtin --subset demo --model local --shots 8",
         )
     name = arguments.dataset or "table"
     settings: dict[str, Any] = {"limit": arguments.limit, "seed": arguments.seed}

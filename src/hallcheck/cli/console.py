@@ -9,10 +9,19 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from hallcheck.errors import AuthError, ConfigError, DataError, HallcheckError, MissingExtra, ModelNotFound, StoreError
+from hallcheck.errors import (
+    AuthError,
+    BadRequest,
+    ConfigError,
+    DataError,
+    HallcheckError,
+    MissingExtra,
+    ModelNotFound,
+    StoreError,
+)
 
 DONE, FAILED, USAGE, UNSCORED, INTERRUPTED = 0, 1, 2, 3, 130
-_USAGE_ERRORS = (ConfigError, DataError, MissingExtra, StoreError, AuthError, ModelNotFound)
+_USAGE_ERRORS = (ConfigError, DataError, MissingExtra, StoreError, AuthError, BadRequest, ModelNotFound)
 
 
 def rich_formatter(prog: str) -> argparse.HelpFormatter:

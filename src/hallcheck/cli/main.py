@@ -18,7 +18,7 @@ DESCRIPTION = """\
 Decide with evidence when a language model's answer may go out and when "I don't know" is better.
 
 Example, offline, no key:
-  hallcheck ask --dataset builtin --subset demo --model local --shots 10 --out outputs
+  hallcheck ask --dataset builtin --subset demo --model local --shots 8 --out outputs
 """
 
 

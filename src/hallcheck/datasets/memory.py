@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hallcheck.datasets.rows import Row, fold
-from hallcheck.datasets.table import TableDataset, parse_item
+from hallcheck.datasets.table import MAX_CHOICES, TableDataset, parse_item
 from hallcheck.errors import DataError
 from hallcheck.types import Item
 
@@ -27,6 +27,7 @@ def _checked(items: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item]:
     for number, given in enumerate(items, start=1):
         if isinstance(given, Item):
             item = given
+            _check(item, number)
         elif isinstance(given, Mapping):
             names = {fold(str(name)): str(name) for name in given}
             cells = {folded: given[name] for folded, name in names.items()}
@@ -39,3 +40,14 @@ def _checked(items: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item]:
             raise DataError(f"id {item.id!r} is given twice", path="items", row=number, column="id")
         seen.add(item.id)
         yield item
+
+
+def _check(item: Item, number: int) -> None:
+    """What a table would be refused for is refused here too."""
+    where: Any = {"path": "items", "row": number}
+    if not item.question.strip():
+        raise DataError("the question is blank", **where, column="question")
+    if not item.unknown_ok and not any(answer.strip() for answer in item.answers):
+        raise DataError("has no answer", **where, column="answers", hint="set unknown_ok=True if no answer is right")
+    if item.choices is not None and not 2 <= len(item.choices) <= MAX_CHOICES:
+        raise DataError(f"has {len(item.choices)} choices: there must be 2 to {MAX_CHOICES}", **where, column="choices")

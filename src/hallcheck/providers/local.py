@@ -5,8 +5,9 @@ HALLCHECK_LOCAL_MODEL points at; `local/PATH.gguf` means that file, with its own
 
 The model is loaded at the first request. One worker thread answers requests in turn: two at once share batches, and
 that changes the last digits. The start of a prompt that an earlier request had too (few-shot examples) is not
-computed again, which is most of the work; whether a start was computed or reused can change the last digits of the
-probabilities too. The settings that would keep every bit the same make an answer ten times slower.
+computed again, which is most of the work. Flash attention and 16-bit keys stay off: with either, reusing a start
+changes the probabilities. With the default model a request gives, on one machine, the same text and the same log
+probabilities whatever was asked before it; files in other quantisations may differ in the last digits.
 """
 
 from __future__ import annotations
@@ -173,6 +174,9 @@ def _load(path: Path) -> Any:
     params.kv_unified = False
     params.n_gpu_layers = 0
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    # 16-bit keys and values (and repacked weights) compute a long batch and a short one differently.
+    params.no_extra_bufts = True
+    params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
     params.cache_ram_mib = 0
     params.warmup = False
     params.verbosity = -1  # errors included: they come back as exceptions

@@ -14,6 +14,8 @@ import orjson
 from hallcheck.errors import DataError, StoreError
 from hallcheck.types import Item
 
+_ASIDE = "restore the file, or --fresh moves the folder aside and starts anew"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenItems:
@@ -95,6 +97,17 @@ def freeze_items(items: Iterable[Item], path: Path | None) -> FrozenItems:
     if not n:
         raise DataError("the data set holds no item", hint="check the file and the options that select from it")
     return FrozenItems(n=n, sha256=digest.hexdigest(), has_groups=has_groups)
+
+
+def check_unchanged(path: Path, frozen: FrozenItems) -> None:
+    """Raise StoreError unless the file holds exactly these items."""
+    try:
+        with path.open("rb") as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == frozen.sha256
+    except OSError as error:
+        raise StoreError(f"cannot read {str(path)!r}: {error.strerror or error}", hint=_ASIDE) from None
+    if not same:
+        raise StoreError(f"{str(path)!r} was changed since the run began", hint=_ASIDE)
 
 
 def read_items(path: Path) -> Iterator[Item]:

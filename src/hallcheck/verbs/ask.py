@@ -23,7 +23,7 @@ from hallcheck.errors import ConfigError, HallcheckError
 from hallcheck.limiter import Limiter
 from hallcheck.store.cache import ReplyCache
 from hallcheck.store.folder import ITEMS, JOURNAL, RunFolder
-from hallcheck.store.items import FrozenItems, freeze_items, read_items
+from hallcheck.store.items import FrozenItems, check_unchanged, freeze_items, read_items
 from hallcheck.store.journal import Journal, JournalReader
 from hallcheck.types import Item, Provider
 from hallcheck.verbs.ask_artifacts import write_artifacts
@@ -188,8 +188,7 @@ class _Run:
         if resumed:
             frozen = freeze_items(items, None)
             check_same(self.folder, self.config, self.dataset, frozen)
-            if not path.exists():
-                raise HallcheckError(f"{str(path)!r} is missing", hint="--fresh moves the folder aside")
+            check_unchanged(path, frozen)
         else:
             frozen = freeze_items(items, path)
         self.notes = list(getattr(items, "notes", ()))
