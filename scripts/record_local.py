@@ -2,8 +2,8 @@
 
   python scripts/record_local.py [OUT.jsonl] [--shots 8] [--runs FOLDER]
 
-Two passes: token probabilities (no t), and told t = 0.5 and 0.9. Takes about ten minutes on two cores; the runs
-are kept in FOLDER and resumed. `make demo` and the golden tests replay the result.
+One pass for the token probabilities; the answers hold at any t. Takes some minutes on two cores; the run is kept in
+FOLDER and resumed. `make demo` and the tests replay the result.
 """
 
 from __future__ import annotations
@@ -35,17 +35,14 @@ def main() -> None:
     parser.add_argument("--shots", type=int, default=8)
     parser.add_argument("--runs", type=Path, default=ROOT / "outputs-recording")
     options = parser.parse_args()
-    lines: list[bytes] = []
-    for method, thresholds in (("logprob", (0.5,)), ("prompt", (0.5, 0.9))):
-        folder = options.runs / method
-        config = AskConfig(
-            model="local", method=method, thresholds=thresholds, shots=options.shots, max_output_tokens=MOST_TOKENS,
-            out=str(folder), concurrency=2, figures=False,
-        )  # fmt: skip
-        dataset = BuiltinDataset()
-        facts = {"name": dataset.name, **dataset.settings}
-        run_sync(run_ask(config, dataset, facts, progress=PlainProgress(), signals=True))
-        lines += [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in recorded(folder)]
+    config = AskConfig(
+        model="local", method="logprob", shots=options.shots, max_output_tokens=MOST_TOKENS, out=str(options.runs),
+        concurrency=2, figures=False,
+    )  # fmt: skip
+    dataset = BuiltinDataset()
+    facts = {"name": dataset.name, **dataset.settings}
+    run_sync(run_ask(config, dataset, facts, progress=PlainProgress(), signals=True))
+    lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in recorded(options.runs)]
     options.out.write_bytes(b"".join(lines))
     print(f"{len(lines)} answers in {options.out}")
 

@@ -12,6 +12,7 @@ from hallcheck.errors import ConfigError
 METHODS = ("prompt", "verbal", "logprob", "samples")
 JUDGES = ("exact", "llm", "recorded")
 MAX_SHOTS = 10
+MAX_TOKENS = 10_000_000
 MAX_SEED = 2**62  # JSON writers and providers take 64 bits, and repeats count up from the seed
 # A longer wait than this is not sat out: the run stops, and the same command resumes it later.
 MAX_SERVER_DELAY_S = 300.0
@@ -36,7 +37,7 @@ def check_threshold(t: float) -> None:
             f"threshold {t:g} is above 1", hint=f"a threshold is a fraction: did you mean {t / 100:.12g}?"
         )
     if not 0 <= t <= 1:
-        raise ConfigError(f"threshold {t:g} is not in [0, 1]", hint="give numbers from 0 to 1, such as 0.5 0.75 0.9")
+        raise ConfigError(f"threshold {t!r} is not in [0, 1]", hint="give numbers from 0 to 1, such as 0.5 0.75 0.9")
 
 
 def check_thresholds(thresholds: Iterable[float]) -> tuple[float, ...]:
@@ -108,9 +109,9 @@ class AskConfig:
         _one_of("--judge", self.judge, JUDGES)
         _whole("--concurrency", self.concurrency, 1)
         _whole("--max-retries", self.max_retries, 0)
-        _whole("--max-output-tokens", self.max_output_tokens, 1)
+        _whole("--max-output-tokens", self.max_output_tokens, 1, MAX_TOKENS)
         _whole("--judge-votes", self.judge_votes, 1)
-        _whole("--thinking-budget", self.thinking_budget, -1)
+        _whole("--thinking-budget", self.thinking_budget, -1, MAX_TOKENS)
         _whole("--seed", self.seed, -MAX_SEED, MAX_SEED)
         _whole("--samples", self.samples, 2)
         _whole("--shots", self.shots, 0)

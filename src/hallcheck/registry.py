@@ -63,7 +63,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}? There are: {listed}" if close else f"there are: {listed}"
 
 
-def split_model(model: str) -> tuple[str, str]:
+def split_model(model: str, option: str = "--model") -> tuple[str, str]:
     """`provider/name` -> (provider, name). A bare name that begins with "gemini-" or "gemma-" is Google's.
 
     Raises ConfigError where the provider cannot be told.
@@ -75,15 +75,15 @@ def split_model(model: str) -> tuple[str, str]:
         if model in TABLES["providers"] and model == "local":
             return "local", ""
         raise ConfigError(
-            f"--model {model!r} does not say which provider serves it",
+            f"{option} {model!r} does not say which provider serves it",
             hint=f"write PROVIDER/{model}, with one of: {', '.join(names('providers'))}",
         )
     if provider == "models":
         return "google", name
     if provider not in TABLES["providers"] and provider not in names("providers"):
         raise ConfigError(
-            f"--model {model!r}: unknown provider {provider!r}", hint=suggest(provider, names("providers"))
+            f"{option} {model!r}: unknown provider {provider!r}", hint=suggest(provider, names("providers"))
         )
     if not name and provider != "local":
-        raise ConfigError(f"--model {model!r} names no model", hint=f"write {provider}/NAME")
+        raise ConfigError(f"{option} {model!r} names no model", hint=f"write {provider}/NAME")
     return provider, name

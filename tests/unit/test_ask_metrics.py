@@ -270,8 +270,7 @@ def test_the_audit_takes_one_answer_of_each_group() -> None:
 def with_confidences(score: list[float], bad: list[int], n_abstained: int = 0, **more: Any) -> dict[str, Any]:
     made = results([], method="verbal")
     made.confidences = Confidences(n_abstained=n_abstained)
-    for n, (s, b) in enumerate(zip(score, bad, strict=True)):
-        made.confidences.ids.append(str(n))
+    for s, b in zip(score, bad, strict=True):
         made.confidences.score.append(s)
         made.confidences.bad.append(b)
         made.confidences.group.append(-1)

@@ -55,7 +55,6 @@ def rows(run: AskRun) -> list[tuple[str, str, Any]]:
         ("Answer: Au\nProbability: 1e999", "Au", None),
         ("Answer: Au\nProbability: nan", "Au\nProbability: nan", None),
         ("Answer: Au\nProbability: high", "Au\nProbability: high", None),
-        ("Answer: Au\nProbability: 0,9", "Au\nProbability: 0,9", None),
         ("Answer: Au", "Au", None),
         ("Au", "Au", None),
         ("", "", None),

@@ -146,6 +146,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 def config_from(arguments: argparse.Namespace) -> AskConfig:
     """The checked configuration. Raises ConfigError."""
     given = arguments.thresholds
+    if arguments.out is not None and not arguments.out.strip():
+        raise ConfigError("--out is blank", hint="name a folder (is a shell variable unset?)")
     return AskConfig(
         model=arguments.model,
         thresholds=_DEFAULTS.thresholds if given is None else tuple(parse_threshold(str(t)) for t in given),
@@ -176,6 +178,11 @@ def config_from(arguments: argparse.Namespace) -> AskConfig:
 def run(arguments: argparse.Namespace, prog: str) -> int:
     """Do what the options say; returns the exit code."""
     config = config_from(arguments)
+    if arguments.rejudge and (arguments.data or arguments.dataset or arguments.thresholds):
+        raise ConfigError(
+            "--rejudge takes its questions and thresholds from the run",
+            hint="leave out --data, --dataset, --thresholds",
+        )
     if arguments.rejudge and arguments.dry_run:
         from hallcheck.verbs.ask_rejudge import dry_rejudge
 

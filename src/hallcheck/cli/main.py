@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from hallcheck import __version__
-from hallcheck.cli.console import Parser, guarded
+from hallcheck.cli.console import INTERRUPTED, Parser, guarded
 
 # name -> (module with add_arguments(parser) and run(arguments, prog), one line of help)
 COMMANDS = {
@@ -36,8 +36,11 @@ def build_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the console script."""
-    arguments = build_parser().parse_args(argv)
-    module = import_module(COMMANDS[arguments.command][0])
+    try:
+        arguments = build_parser().parse_args(argv)
+        module = import_module(COMMANDS[arguments.command][0])
+    except KeyboardInterrupt:
+        return INTERRUPTED
     prog = f"hallcheck {arguments.command}"
     return guarded(lambda: int(module.run(arguments, prog)), prog=prog, debug=arguments.debug)
 

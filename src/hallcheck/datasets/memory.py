@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ from typing import Any, cast
 from hallcheck.datasets.rows import Row, fold
 from hallcheck.datasets.table import MAX_CHOICES, TableDataset, parse_item
 from hallcheck.errors import DataError
+from hallcheck.prompts import LETTERS
 from hallcheck.types import Item
 
 
@@ -30,7 +32,7 @@ def _checked(items: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item]:
             _check(item, number)
         elif isinstance(given, Mapping):
             names = {fold(str(name)): str(name) for name in given}
-            cells = {folded: given[name] for folded, name in names.items()}
+            cells = {folded: _plain(given[name]) for folded, name in names.items()}
             item = parse_item(Row("items", number, None, cells, names))
         else:
             raise DataError(
@@ -45,9 +47,26 @@ def _checked(items: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item]:
 def _check(item: Item, number: int) -> None:
     """What a table would be refused for is refused here too."""
     where: Any = {"path": "items", "row": number}
+    for column, value in (("id", item.id), ("question", item.question)):
+        if not isinstance(value, str):
+            raise DataError(f"must be text, not {type(value).__name__}", **where, column=column)
+    for column, texts in (("answers", item.answers), ("choices", item.choices or ())):
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise DataError("must be a tuple of texts", **where, column=column)
     if not item.question.strip():
         raise DataError("the question is blank", **where, column="question")
     if not item.unknown_ok and not any(answer.strip() for answer in item.answers):
         raise DataError("has no answer", **where, column="answers", hint="set unknown_ok=True if no answer is right")
     if item.choices is not None and not 2 <= len(item.choices) <= MAX_CHOICES:
         raise DataError(f"has {len(item.choices)} choices: there must be 2 to {MAX_CHOICES}", **where, column="choices")
+    if item.choices is not None and not set(item.answers) <= set(LETTERS[: len(item.choices)]):
+        raise DataError(f"{item.answers!r} are not letters of the options", **where, column="answers")
+
+
+def _plain(value: Any) -> Any:
+    """A cell of a mapping as JSON would hold it: NaN (a blank cell of a data frame) is null, numpy is Python."""
+    if not isinstance(value, str | bytes) and hasattr(value, "item") and hasattr(value, "dtype"):
+        value = value.item() if value.ndim == 0 else value.tolist()
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return list(value) if isinstance(value, tuple) else value

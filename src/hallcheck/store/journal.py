@@ -14,7 +14,7 @@ from typing import Any, Self
 import orjson
 
 from hallcheck.errors import StoreError
-from hallcheck.types import AskRecord
+from hallcheck.types import OUTCOMES, AskRecord
 
 
 class Journal:
@@ -146,7 +146,19 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
-    return row if isinstance(row, dict) and "slot" in row else None
+    return row if isinstance(row, dict) and _is_record(row) else None
+
+
+def _is_record(row: dict[str, Any]) -> bool:
+    """Whether what decides the results has a value that a run can write."""
+    confidence = row.get("confidence")
+    return (
+        isinstance(row.get("slot"), int)
+        and isinstance(row.get("id"), str)
+        and isinstance(row.get("text", ""), str)
+        and row.get("outcome", "") in ("", *OUTCOMES)
+        and (confidence is None or (isinstance(confidence, int | float) and 0 <= confidence <= 1))
+    )
 
 
 def _encode(record: AskRecord) -> bytes:

@@ -116,14 +116,17 @@ async def run_ask(
     own = provider is None
     provider = provider or make_provider(config.model, config)
     folder: RunFolder | None = None
+    stop = Stop()
     try:
         _check_method(config, provider)
         folder = RunFolder(config.out, fresh=config.fresh)
         run = _Run(config, folder, provider, dataset, retry or RetryPolicy(max_retries=config.max_retries))
-        frozen = run.prepare(items)
-        if stored and not folder.has_replies:
-            stored(folder.path / JOURNAL)
-        return await run.go(frozen, progress, signals=signals, ask_missing=stored is None)
+        # From reading the items to the last artifact: a signal never leaves half of them behind.
+        with interrupts(stop) if signals else contextlib.nullcontext():
+            frozen = run.prepare(items)
+            if stored and not folder.has_replies:
+                stored(folder.path / JOURNAL)
+            return await run.go(frozen, progress, stop, ask_missing=stored is None)
     finally:
         if folder:
             folder.close()
@@ -200,11 +203,10 @@ class _Run:
         self,
         frozen: FrozenItems,
         progress: Callable[[Progress], None] | None,
+        stop: Stop,
         *,
-        signals: bool,
         ask_missing: bool,
     ) -> AskRun:
-        stop = Stop()
         limiter = Limiter(rpm=self.config.rpm_limit, tpm=self.config.tpm_limit, stop=stop)
         plan = Plan(frozen.n, self.config, ask_missing=ask_missing)
         with contextlib.ExitStack() as files:
@@ -234,8 +236,7 @@ class _Run:
                     progress(_progress(plan, begun_at, self.counts, limiter, caller))
 
             try:
-                with interrupts(stop) if signals else contextlib.nullcontext():
-                    await self._ask_all(trials, stop, report)
+                await self._ask_all(trials, stop, report)
             except HallcheckError:
                 # What came in before the run had to stop is paid for: show it, if the disk has room for it.
                 if plan.done:

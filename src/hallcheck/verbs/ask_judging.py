@@ -21,7 +21,7 @@ class Judges:
         self._choice: Judge = registry.load("judges", "choice")()
         self._provider: Provider | None = None
         if config.judge == "llm":
-            family, name = registry.split_model(config.judge_model)
+            family, name = registry.split_model(config.judge_model, "--judge-model")
             create = registry.load("providers", family)
             self._provider = create(name, timeout_s=config.timeout, concurrency=config.concurrency, env=os.environ)
             ask = _asker(make_caller(self._provider), family, self._provider.endpoint, name, config)

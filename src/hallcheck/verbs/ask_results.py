@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from hallcheck.config import AskConfig
+from hallcheck.errors import StoreError
 from hallcheck.stats.penalty import score_item
+from hallcheck.store.folder import JOURNAL
 from hallcheck.store.items import read_items
 from hallcheck.store.journal import JournalReader
 from hallcheck.types import AskRecord, Item
@@ -24,6 +26,7 @@ CODES = {"correct": CORRECT, "wrong": WRONG, "abstained": ABSTAINED, "unscored":
 EXAMPLES_EACH = 5
 STATED_IDS_SHOWN = 20
 ERRORS_KEPT = 1000
+ASIDE = "restore the file, or --fresh moves the folder aside and starts anew"
 
 
 @dataclass(slots=True)
@@ -47,7 +50,6 @@ class Tally:
 class Confidences:
     """For the confidence methods: every item with a committed answer, and how many abstained by themselves."""
 
-    ids: list[str] = field(default_factory=list)
     score: array[float] = field(default_factory=lambda: array("d"))
     bad: array[int] = field(default_factory=lambda: array("b"))
     group: array[int] = field(default_factory=lambda: array("i"))
@@ -82,8 +84,12 @@ class Results:
                 for place, t in enumerate(self.config.thresholds):
                     if self.config.method == "prompt" or place == 0:
                         whole = self._record(reader, index, place)
+                        if whole is not None and whole.id != item.id:
+                            raise StoreError(
+                                f"{JOURNAL}: a reply to {whole.id!r} lies where {item.id!r} belongs", hint=ASIDE
+                            )
                         if whole is not None:
-                            self._count(item, whole, group)
+                            self._count(whole, group)
                     if whole is None:
                         continue
                     outcome, reason = decide(whole, t, self.config.method)
@@ -128,7 +134,7 @@ class Results:
         self.errors = Counter()
         self.tokens = {"input": 0, "output": 0}
 
-    def _count(self, item: Item, record: AskRecord, group: int) -> None:
+    def _count(self, record: AskRecord, group: int) -> None:
         self.model_version = record.model_version or self.model_version
         self.tokens["input"] += record.input_tokens or 0
         self.tokens["output"] += (record.output_tokens or 0) + (record.thinking_tokens or 0)
@@ -137,7 +143,6 @@ class Results:
         if record.outcome == "abstained":
             self.confidences.n_abstained += 1
         elif record.outcome != "unscored" and record.confidence is not None:
-            self.confidences.ids.append(item.id)
             self.confidences.score.append(record.confidence)
             self.confidences.bad.append(int(record.outcome == "wrong"))
             self.confidences.group.append(group)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import orjson
+
 from hallcheck.calling import Caller
 from hallcheck.config import AskConfig
 from hallcheck.prompts import build_messages
@@ -18,9 +20,10 @@ from hallcheck.verbs.ask_plan import REPLIED, Plan
 # Dressing is bounded and stays on its line: a reply of a million stars must not take a million steps each. Before the
 # number it holds no dot and no minus: ".1" is not 1, and -0.5 is not 0.5.
 _PROBABILITY = re.compile(
-    r"^[^\w\n]{0,20}(?:\d[.)] *)?[^\w\n]{0,20}(?:probability|confidence|p)[^\w\n:=]{0,20}[:=]"
+    r"(?:^[^\w\n]{0,20}(?:\d[.)] *)?[^\w\n]{0,20}|[,;|] ?)"
+    r"(?:probability|confidence|p)(?: ?\([^()\n]{0,20}\))?[^\w\n:=]{0,20}[:=]"
     r"[^\w\n.\-\u2212]{0,20}\n?[^\w\n.\-\u2212]{0,20}"
-    r"((?:\d{1,20}(?:\.\d{0,40})?|\.\d{1,40})(?:e-?\d{1,4})?)[ \t]*(%?)[^\w\n]{0,20}$",
+    r"((?:\d{1,20}(?:[.,]\d{0,40})?|\.\d{1,40})(?:e-?\d{1,4})?)[ \t]*(%?)(?: ?\([^()\n]{0,40}\))?[^\w\n]{0,20}$",
     re.IGNORECASE | re.MULTILINE,
 )
 _ANSWER = re.compile(r"^[^\w\n]{0,20}?(?:\d[.)] *)?([*_`]{0,3})answer[^\w\n:=]{0,20}[:=]", re.IGNORECASE | re.MULTILINE)
@@ -190,15 +193,33 @@ def split_stated(text: str) -> tuple[str, float | None]:
 
     The last `Probability:` line counts. 90% is 0.9; a bare 90, or anything outside [0, 1], is not readable.
     """
+    if (stated := _from_json(text)) is not None:
+        return stated
     matches = list(_PROBABILITY.finditer(text))
     if not matches:
         return _answer(text), None
     last = matches[-1]
     try:
-        value = float(last[1]) / (100 if last[2] else 1)
+        value = float(last[1].replace(",", ".")) / (100 if last[2] else 1)
     except ValueError:
         value = math.nan
     return _answer(text[: last.start()] + text[last.end() :]), value if 0 <= value <= 1 else None
+
+
+def _from_json(text: str) -> tuple[str, float | None] | None:
+    """The same from a reply that is one JSON object with `answer` and `probability` (or `confidence`); else None."""
+    bare = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    if not (bare.startswith("{") and bare.endswith("}")):
+        return None
+    try:
+        row = orjson.loads(bare)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(row.get("answer"), str | int | float):
+        return None
+    stated = row.get("probability", row.get("confidence"))
+    readable = isinstance(stated, int | float) and not isinstance(stated, bool) and 0 <= stated <= 1
+    return str(row["answer"]), float(stated) if readable else None
 
 
 def _answer(text: str) -> str:
