@@ -80,7 +80,8 @@ def wrap(text: str, width: int) -> list[str]:
     line = ""
     for word in text.split():
         room = width if not lines else width - 2
-        pieces = textwrap.wrap(word, room // 2) if columns_of(word) > room else [word]
+        # Any piece may come to begin a later, indented line.
+        pieces = textwrap.wrap(word, (width - 2) // 2) if columns_of(word) > width - 2 else [word]
         for piece in pieces:
             longer = f"{line} {piece}" if line else piece
             if columns_of(longer) <= room:
