@@ -100,3 +100,16 @@ def test_never_raises_and_always_names_a_reason(text: str, gold: str, unknown_ok
 )
 def test_dressing_does_not_change_the_outcome(text: str, dressing: str) -> None:
     assert judge_answer(dressing.format(text), "Lima").outcome == judge_answer(text, "Lima").outcome
+
+
+@pytest.mark.parametrize("space", [" ", "\n", "\t"])
+@pytest.mark.parametrize("n", [3, 4500, 50_000])
+def test_white_space_around_an_answer_of_any_length_is_no_part_of_it(space: str, n: int) -> None:
+    for output in ("Au" + space * n, space * n + "Au"):
+        assert judge_answer(output, "Au").outcome == "correct"
+
+
+@pytest.mark.parametrize("output", ['{"answer": null}', '```json\n{"answer": null}\n```'])
+def test_a_null_answer_is_no_answer(output: str) -> None:
+    found = judge_answer(output, "Au")
+    assert (found.outcome, found.reason) == ("unscored", "unparsed")

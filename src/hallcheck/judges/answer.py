@@ -19,6 +19,7 @@ and longer sentences are correct where they equal an accepted answer or are an o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -35,6 +36,10 @@ EXACT = ("exact", "exact-1")
 CHOICE = ("choice", "choice-1")
 
 _INVISIBLE = dict.fromkeys(map(ord, "*_`~#>$\"' \t\r\n"))
+
+
+# {"answer": null}, fenced or not: JSON's way to say nothing.
+_NULL = re.compile(r"(?:```(?:json)?\s*)?\{\s*\"[^\"\n]{1,40}\"\s*:\s*null\s*\}(?:\s*```)?", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -64,6 +69,7 @@ def judge_answer(
     model said. On an answerable item without a usable gold a committed answer is unscored (`error`).
     """
     answers = accepted(gold) if isinstance(gold, str) else tuple(gold)
+    output = output.strip()  # before any length counts: models loop on newlines
     if finish == "stop" and not unknown_ok and len(output) <= 40:
         quick = _quick_free(output, answers) if choices is None else _quick_letter(output, answers, choices)
         if quick is not None:
@@ -80,6 +86,8 @@ def judge_answer(
     nothing = _nothing(visible, answers)
     if nothing:
         return verdict("unscored", "truncated" if cut else nothing, None, by)
+    if _NULL.fullmatch(visible.strip()):
+        return verdict("unscored", "unparsed", None, by)
     if choices is None:
         return _free(visible, golds(answers), unknown_ok, cut)
     return _choice(visible, answers, tuple(choices), unknown_ok, cut)
