@@ -69,7 +69,9 @@ def judge_answer(
     model said. On an answerable item without a usable gold a committed answer is unscored (`error`).
     """
     answers = accepted(gold) if isinstance(gold, str) else tuple(gold)
-    output = output.strip()  # before any length counts: models loop on newlines
+    if len(output) > 200:  # models loop on newlines; one says that the line before it is complete
+        bare = output.strip()
+        output = bare + "\n" if "\n" in output[len(output.rstrip()) :] else bare
     if finish == "stop" and not unknown_ok and len(output) <= 40:
         quick = _quick_free(output, answers) if choices is None else _quick_letter(output, answers, choices)
         if quick is not None:
